@@ -1,0 +1,40 @@
+"""What does it mean to combine two contributions?
+
+``ReduceOp`` has torch's names. Each row gives the numpy function that combines two arrays; ``AVG`` is a sum that the owner of
+each chunk divides once, when the chunk is complete (DESIGN: c10d sums, then divides; DDP divides, then sums).
+"""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+
+__all__ = ["ReduceOp"]
+
+
+class ReduceOp(enum.Enum):
+    """How ``all_reduce``, ``reduce`` and ``reduce_scatter`` combine the ranks' values, element by element."""
+
+    SUM = "sum"
+    AVG = "avg"
+    PRODUCT = "product"
+    MIN = "min"
+    MAX = "max"
+
+    @property
+    def combine(self) -> np.ufunc:
+        """The numpy function of two arrays (AVG: the sum; the division comes after)."""
+        return _COMBINE[self]
+
+    def __repr__(self) -> str:
+        return f"ReduceOp.{self.name}"
+
+
+_COMBINE: dict[ReduceOp, np.ufunc] = {
+    ReduceOp.SUM: np.add,
+    ReduceOp.AVG: np.add,
+    ReduceOp.PRODUCT: np.multiply,
+    ReduceOp.MIN: np.minimum,
+    ReduceOp.MAX: np.maximum,
+}

@@ -1,0 +1,33 @@
+"""What does it cost when one rank does all the talking?
+
+The root exchanges one chunk with every other rank, one after the other: (p - 1)(alpha + m beta) for chunks of m bytes. It is
+what a person writes first, it needs no memory at the other ranks, and its time grows with p. Chunk r belongs to rank r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .step import Step, Transfer
+
+__all__ = ["star_gather", "star_scatter"]
+
+
+def star_gather(rank: int, size: int, root: int = 0) -> Iterator[Step]:
+    """Everybody sends its chunk to the root, which takes them in rank order."""
+    if rank != root:
+        yield Step(send=Transfer(root, rank))
+        return
+    for peer in range(size):
+        if peer != root:
+            yield Step(recv=Transfer(peer, peer))
+
+
+def star_scatter(rank: int, size: int, root: int = 0) -> Iterator[Step]:
+    """The root sends each rank its chunk, in rank order."""
+    if rank != root:
+        yield Step(recv=Transfer(root, rank))
+        return
+    for peer in range(size):
+        if peer != root:
+            yield Step(send=Transfer(peer, peer))
