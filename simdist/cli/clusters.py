@@ -1,0 +1,92 @@
+"""``simdist clusters``: which machines can be simulated, and where does each number come from?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from simdist.cli.failure import taught
+from simdist.cli.output import print_json, print_table
+from simdist.cluster import presets
+from simdist.units import format_bytes, format_rate, format_time
+
+__all__ = ["clusters"]
+
+
+@taught
+def clusters(
+    name: Annotated[str | None, typer.Argument(help="One machine; without it, all of them.")] = None,
+    sources: Annotated[bool, typer.Option("--sources", help="Where each number comes from.")] = False,
+    toml: Annotated[bool, typer.Option("--toml", help="The description as a file to edit and to use with --cluster.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """List the machines that simdist knows, or describe one.
+
+    **Examples:** `simdist clusters`, `simdist clusters dgx-a100 --sources`,
+    and a machine of your own: `simdist clusters dgx-a100 --toml > mine.toml`, edit, `simdist run ... --cluster mine.toml`
+    """
+    if name is None:
+        _print_all(as_json)
+    elif toml:
+        typer.echo(presets.get(name).to_toml())
+    elif sources:
+        rows = [(key, _plain(value), source) for key, value, source in presets.sources(name)]
+        if as_json:
+            print_json([dict(zip(("key", "value", "source"), row, strict=True)) for row in rows])
+        else:
+            print_table(("key", "value", "source"), rows, title=name)
+    else:
+        facts = _facts(name)
+        if as_json:
+            print_json(facts)
+        else:
+            print_table(("what", "value"), [(key, _human(key, value)) for key, value in facts.items()])
+
+
+def _print_all(as_json: bool) -> None:
+    every = [_facts(name) for name in presets.names()]
+    if as_json:
+        print_json(every)
+        return
+    columns = ("name", "devices", "accelerator", "memory", "memory_bandwidth")
+    print_table(columns, [[_human(key, facts[key]) for key in columns] for facts in every])
+
+
+def _facts(name: str) -> dict[str, Any]:
+    cluster = presets.get(name)
+    device = cluster.device(0)
+    peaks = {f"peak_flops {dtype}": rate for dtype, rate in dict(device.peak_flops).items()}
+    facts: dict[str, Any] = {
+        "name": name,
+        "devices": cluster.num_devices,
+        "accelerator": device.name,
+        "memory": device.memory,
+        "memory_bandwidth": device.memory_bandwidth,
+        "launch_overhead": device.launch_overhead,
+        **peaks,
+    }
+    if cluster.num_devices > 1:
+        route = cluster.route(0, 1)
+        facts |= {"latency 0 -> 1": route.latency, "bandwidth 0 -> 1": route.bandwidth}
+    return facts
+
+
+UNITS = (
+    ("memory_bandwidth", format_rate),
+    ("bandwidth", format_rate),
+    ("memory", format_bytes),
+    ("launch_overhead", format_time),
+    ("latency", format_time),
+    ("peak_flops", lambda rate: f"{rate / 1e12:.4g} TFLOP/s"),
+)
+"""Which printer a fact takes, by the beginning of its name; the first row that fits decides."""
+
+
+def _human(key: str, value: Any) -> str:
+    printer = next((show for start, show in UNITS if key.startswith(start)), str)
+    return str(printer(value))
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, int | float | str) else str(value)

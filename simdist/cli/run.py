@@ -1,0 +1,82 @@
+"""``simdist run``: call a function on every rank and show what happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import simdist as sd
+from simdist.cli.failure import taught
+from simdist.cli.output import jsonable, print_json, print_table
+from simdist.cli.picture import save
+from simdist.cli.program import bind, load
+from simdist.units import format_time
+
+__all__ = ["run"]
+
+
+@taught
+def run(
+    program: Annotated[str, typer.Argument(metavar="FILE:FUNCTION", help="A Python file and a function in it.")],
+    world_size: Annotated[int, typer.Option("--world-size", "-n", min=1, help="How many ranks.")] = 4,
+    cluster: Annotated[
+        str | None, typer.Option(help="A name from `simdist clusters`, or a .toml file. Default: localhost.")
+    ] = None,
+    backend: Annotated[str, typer.Option(help="`sim`: simulated ranks. `process`: real local processes.")] = "sim",
+    seed: Annotated[int, typer.Option(help="Where all random numbers come from.")] = 0,
+    device: Annotated[str, typer.Option(help="`real`: numbers. `meta`: shapes and times only.")] = "real",
+    arg: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="An argument of FUNCTION; repeat it.")] = None,
+    timeline: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw who did what when.")] = None,
+    trace: Annotated[Path | None, typer.Option(metavar="JSON", help="Save the trace for ui.perfetto.dev.")] = None,
+    report: Annotated[bool, typer.Option("--report", help="Print where the time went.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Call FUNCTION(rank, world_size) on every rank of a simulated cluster, or of real processes.
+
+    **Example**, for a file train.py that holds `def train(rank, world_size, steps=20)`:
+
+    `simdist run train.py:train --world-size 8 --cluster dgx-a100 --arg steps=10 --report --timeline timeline.png`
+
+    The same function for real, on this machine: `simdist run train.py:train -n 4 --backend process`
+    """
+    function = bind(load(program), arg or ())
+    options: dict[str, Any] = {"cluster": cluster} if cluster else {}
+    outcome = sd.run(function, world_size=world_size, backend=backend, seed=seed, device=device, **options)
+    written = {}
+    if timeline is not None:
+        written["timeline"] = save(outcome.timeline(), timeline)
+    if trace is not None:
+        outcome.save_trace(trace)
+        written["trace"] = str(trace)
+    if as_json:
+        print_json(_summary(outcome, report) | written)
+        return
+    clock = "simulated" if backend == "sim" else "measured"
+    rows = [
+        (rank, format_time(seconds), _short(result))
+        for rank, (seconds, result) in enumerate(zip(outcome.rank_times, outcome.results, strict=True))
+    ]
+    print_table(("rank", f"time ({clock})", "result"), rows)
+    typer.echo(f"{world_size} ranks, backend {backend}: {format_time(outcome.time)} ({clock})")
+    if report:
+        typer.echo(f"\n{outcome.report()}")
+    for what, path in written.items():
+        typer.echo(f"{what}: {path}")
+
+
+def _summary(outcome: Any, report: bool) -> dict[str, Any]:
+    facts = {
+        "world_size": outcome.world_size,
+        "backend": outcome.backend,
+        "time": outcome.time,
+        "rank_times": list(outcome.rank_times),
+        "results": list(outcome.results),
+    }
+    return facts | ({"report": str(outcome.report())} if report else {})
+
+
+def _short(result: Any, width: int = 60) -> str:
+    text = str(jsonable(result)) if result is not None else "None"
+    return text if len(text) <= width else text[: width - 3] + "..."
