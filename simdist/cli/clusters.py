@@ -18,7 +18,9 @@ __all__ = ["clusters"]
 def clusters(
     name: Annotated[str | None, typer.Argument(help="One machine; without it, all of them.")] = None,
     sources: Annotated[bool, typer.Option("--sources", help="Where each number comes from.")] = False,
-    toml: Annotated[bool, typer.Option("--toml", help="The description as a file to edit and to use with --cluster.")] = False,
+    toml: Annotated[
+        bool, typer.Option("--toml", help="The description as a file to edit and to use with --cluster.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """List the machines that simdist knows, or describe one.

@@ -1,7 +1,7 @@
 """What does a person see when a command fails, and with which exit code?
 
 simdist's own errors are lessons: their text is the whole message. An exception from the person's function is shown with a
-traceback of *their* code, without simdist's frames in between; what simdist noted on it (the rank, the simulated time) comes last.
+traceback of *their* code, without simdist's frames in between; what simdist noted on it (rank, simulated time) comes last.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import typer
 import simdist
 from simdist.errors import ClusterError, SimdistError, UnknownNameError
 
-__all__ = ["EXIT_CODES", "Usage", "describe", "exit_code", "taught"]
+__all__ = ["EXIT_CODES", "UsageError", "describe", "exit_code", "taught"]
 
 
-class Usage(SimdistError):
+class UsageError(SimdistError):
     """The command was used wrongly: the text says what to write instead."""
 
 
 EXIT_CODES: tuple[tuple[type[BaseException], int], ...] = (
-    (Usage, 2),
+    (UsageError, 2),
     (UnknownNameError, 2),
     (ClusterError, 2),
     (BaseException, 1),
@@ -58,7 +58,9 @@ def describe(error: BaseException) -> str:
     """
     if isinstance(error, SimdistError):
         notes = getattr(error, "__notes__", [])
-        return "\n".join([f"{type(error).__name__}: {error}" if not isinstance(error, Usage) else str(error), *notes])
+        return "\n".join(
+            [f"{type(error).__name__}: {error}" if not isinstance(error, UsageError) else str(error), *notes]
+        )
     shown = traceback.TracebackException.from_exception(error)
     frames = [frame for frame in shown.stack if _theirs(frame)]
     head = ["Traceback (most recent call last), your code only:\n", *traceback.format_list(frames)] if frames else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from simdist.cli.failure import Usage
+from simdist.cli.failure import UsageError
 
 __all__ = ["save"]
 
@@ -21,16 +21,16 @@ def save(axes: Any, path: Path) -> str:
         The path as text.
 
     Raises:
-        Usage: the directory is not there, or the ending names no picture format.
+        UsageError: the directory is not there, or the ending names no picture format.
     """
     if not path.parent.is_dir():
-        raise Usage(f"there is no directory {str(path.parent)!r} to write {path.name!r} into.")
+        raise UsageError(f"there is no directory {str(path.parent)!r} to write {path.name!r} into.")
     first = axes
     while not hasattr(first, "savefig") and not hasattr(first, "figure"):
         first = first.flat[0] if hasattr(first, "flat") else next(iter(first))
     figure = first if hasattr(first, "savefig") else first.figure
     known = sorted(figure.canvas.get_supported_filetypes())
     if path.suffix.lstrip(".").lower() not in known:
-        raise Usage(f"{path.name!r} does not end like a picture. Known endings: {', '.join(known)}.")
+        raise UsageError(f"{path.name!r} does not end like a picture. Known endings: {', '.join(known)}.")
     figure.savefig(path, dpi=150, bbox_inches="tight")
     return str(path)

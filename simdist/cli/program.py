@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from simdist.cli.failure import Usage
+from simdist.cli.failure import UsageError
 from simdist.errors import nearest
 
 __all__ = ["bind", "load"]
@@ -29,17 +29,19 @@ def load(spec: str) -> Callable[..., Any]:
         spec: a Python file and the name of a function in it: ``"train.py:train"``.
 
     Raises:
-        Usage: the text has no function part, the file is not there, or it holds no such function.
+        UsageError: the text has no function part, the file is not there, or it holds no such function.
         Exception: whatever loading the file raises, as it is: it is the person's own code.
     """
     name, colon, function = spec.rpartition(":")
     if not colon or not name or not function:
-        raise Usage(f"{spec!r} is not FILE:FUNCTION. Name a Python file and a function in it: train.py:train.")
+        raise UsageError(f"{spec!r} is not FILE:FUNCTION. Name a Python file and a function in it: train.py:train.")
     path = Path(name)
     if not path.is_file():
-        near = nearest(path.name, [file.name for file in sorted(path.parent.glob("*.py"))]) if path.parent.is_dir() else []
+        near = (
+            nearest(path.name, [file.name for file in sorted(path.parent.glob("*.py"))]) if path.parent.is_dir() else []
+        )
         hint = f" Did you mean {path.parent / near[0]}?" if near else ""
-        raise Usage(f"there is no file {name!r}.{hint}")
+        raise UsageError(f"there is no file {name!r}.{hint}")
     module = _module(path)
     found = getattr(module, function, None)
     if not callable(found):
@@ -47,7 +49,7 @@ def load(spec: str) -> Callable[..., Any]:
         near = nearest(function, own)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         listed = ", ".join(own) or "no function"
-        raise Usage(f"{name} has no function {function!r}. {hint}It holds: {listed}.")
+        raise UsageError(f"{name} has no function {function!r}. {hint}It holds: {listed}.")
     return found  # type: ignore[no-any-return]
 
 
@@ -61,7 +63,7 @@ def _module(path: Path) -> ModuleType:
         name = f"{name}_program"  # the file is called like a module that is loaded already: json.py, run.py
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:
-        raise Usage(f"{str(path)!r} is not a Python file: its name has to end in .py.")
+        raise UsageError(f"{str(path)!r} is not a Python file: its name has to end in .py.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -78,7 +80,7 @@ def bind(function: Callable[..., Any], pairs: Sequence[str]) -> Callable[..., An
     Values are Python literals (``steps=20``, ``lr=1e-3``, ``sizes=[64,10]``); what is none is taken as text.
 
     Raises:
-        Usage: a pair without ``=``, or a key that is no parameter of the function.
+        UsageError: a pair without ``=``, or a key that is no parameter of the function.
     """
     if not pairs:
         return function
@@ -89,12 +91,12 @@ def bind(function: Callable[..., Any], pairs: Sequence[str]) -> Callable[..., An
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key.isidentifier():
-            raise Usage(f"--arg {pair!r} is not key=value: for example --arg steps=20.")
+            raise UsageError(f"--arg {pair!r} is not key=value: for example --arg steps=20.")
         if key not in known and not free:
             near = nearest(key, known)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             takes = ", ".join(known) or "nothing besides rank and world_size"
-            raise Usage(f"{function.__name__} has no parameter {key!r}. {hint}It takes: {takes}.")
+            raise UsageError(f"{function.__name__} has no parameter {key!r}. {hint}It takes: {takes}.")
         values[key] = _literal(text)
     bound = partial(function, **values)
     update_wrapper(bound, function)

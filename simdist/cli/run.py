@@ -27,7 +27,9 @@ def run(
     backend: Annotated[str, typer.Option(help="`sim`: simulated ranks. `process`: real local processes.")] = "sim",
     seed: Annotated[int, typer.Option(help="Where all random numbers come from.")] = 0,
     device: Annotated[str, typer.Option(help="`real`: numbers. `meta`: shapes and times only.")] = "real",
-    arg: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="An argument of FUNCTION; repeat it.")] = None,
+    arg: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="An argument of FUNCTION; repeat it.")
+    ] = None,
     timeline: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw who did what when.")] = None,
     trace: Annotated[Path | None, typer.Option(metavar="JSON", help="Save the trace for ui.perfetto.dev.")] = None,
     report: Annotated[bool, typer.Option("--report", help="Print where the time went.")] = False,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import simdist as sd
-from simdist.cli.failure import Usage, taught
+from simdist.cli.failure import UsageError, taught
 from simdist.cli.output import print_json
 from simdist.cli.picture import save
 from simdist.cli.program import bind, load
@@ -23,10 +23,14 @@ def speedup(
     cluster: Annotated[
         str | None, typer.Option(help="A name from `simdist clusters` (it grows by whole nodes), or a .toml file.")
     ] = None,
-    weak: Annotated[bool, typer.Option("--weak", help="The work per rank stays the same; else the whole work does.")] = False,
+    weak: Annotated[
+        bool, typer.Option("--weak", help="The work per rank stays the same; else the whole work does.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Where all random numbers come from.")] = 0,
     device: Annotated[str, typer.Option(help="`real`: numbers. `meta`: shapes and times only, much faster.")] = "real",
-    arg: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="An argument of FUNCTION; repeat it.")] = None,
+    arg: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="An argument of FUNCTION; repeat it.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the curve with the ideal line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
@@ -56,9 +60,9 @@ def _sizes(text: str) -> list[int]:
     try:
         sizes = [int(word) for word in text.split(",")]
     except ValueError:
-        raise Usage(f"--world-sizes {text!r} is not a list of numbers: for example 1,2,4,8.") from None
+        raise UsageError(f"--world-sizes {text!r} is not a list of numbers: for example 1,2,4,8.") from None
     if not sizes or min(sizes) < 1:
-        raise Usage(f"--world-sizes {text!r} holds a number below 1: a run has at least one rank.")
+        raise UsageError(f"--world-sizes {text!r} holds a number below 1: a run has at least one rank.")
     return sizes
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from simdist.cli.failure import Usage, taught
+from simdist.cli.failure import UsageError, taught
 from simdist.cli.output import print_json, print_table
 from simdist.cli.picture import save
 from simdist.units import format_bytes, format_time
@@ -18,9 +18,13 @@ __all__ = ["trace"]
 @taught
 def trace(
     file: Annotated[Path, typer.Argument(help="A trace as `simdist run --trace` or run.save_trace(...) writes it.")],
-    check: Annotated[bool, typer.Option("--check", help="Check the file against the format; exit code 1 on problems.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check the file against the format; exit code 1 on problems.")
+    ] = False,
     report: Annotated[bool, typer.Option("--report", help="Print where the time went.")] = False,
-    at: Annotated[float | None, typer.Option(metavar="SECONDS", help="What every rank did at this time: 1.5e-3.")] = None,
+    at: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="What every rank did at this time: 1.5e-3.")
+    ] = None,
     timeline: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw who did what when.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
@@ -30,7 +34,7 @@ def trace(
     `simdist trace trace.json --check`. The same file opens at ui.perfetto.dev.
     """
     if not file.is_file():
-        raise Usage(f"there is no file {str(file)!r}. A run saves one with run.save_trace({file.name!r}).")
+        raise UsageError(f"there is no file {str(file)!r}. A run saves one with run.save_trace({file.name!r}).")
     if check:
         _check(file, as_json)
         return
@@ -58,7 +62,7 @@ def _read(file: Path) -> Any:
     try:
         return read(file)
     except (ValueError, KeyError, TypeError) as error:
-        raise Usage(
+        raise UsageError(
             f"{str(file)!r} is not a trace that simdist wrote ({error}). See what is wrong: simdist trace {file} --check"
         ) from error
 
@@ -94,7 +98,7 @@ def _texts(recorded: Any, report: bool, at: float | None) -> dict[str, str]:
         texts["report"] = report_text(recorded)
     if at is not None:
         if not 0 <= at <= recorded.end:
-            raise Usage(f"--at {at:g} is outside the run: it goes from 0 to {recorded.end:g} seconds.")
+            raise UsageError(f"--at {at:g} is outside the run: it goes from 0 to {recorded.end:g} seconds.")
         texts["at"] = str(recorded.at(at))
     return texts
 
