@@ -1,0 +1,158 @@
+"""What does the caller hold of a worker?
+
+The process, the conversation with it, and (where the system can wait for pipes) what it writes below Python: a crash report,
+the output of a subprocess.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections import deque
+from typing import Any
+
+from simdist.backends.process import mesh
+from simdist.backends.process.channel import Channel
+from simdist.backends.process.job import ONE_THREAD
+from simdist.errors import DistBackendError
+
+__all__ = ["Child", "spawn"]
+
+_POSIX = os.name == "posix"
+_LAST_LINES = 8
+_BOOT = (
+    "import sys; sys.path[:] = {path!r}; from simdist.backends.process.worker import main; main({address!r}, {tied!r})"
+)
+
+
+class Child:
+    """A worker, seen by the caller.
+
+    Args:
+        process: the process.
+        channel: the conversation.
+
+    Attributes:
+        resting: it has been told that its job is over, and has not answered ``idle`` yet.
+        last_words: the last lines it wrote below Python.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], channel: Channel) -> None:
+        self.process, self.channel = process, channel
+        self.resting = False
+        self.last_words: deque[str] = deque(maxlen=_LAST_LINES)
+        self._raw = b""
+        if process.stdout is not None:
+            os.set_blocking(process.stdout.fileno(), False)
+
+    def raw_lines(self) -> list[str]:
+        """The complete lines it has written below Python since the last call."""
+        if self.process.stdout is None or self.process.stdout.closed:
+            return []
+        with contextlib.suppress(BlockingIOError):
+            while piece := os.read(self.process.stdout.fileno(), 1 << 16):
+                self._raw += piece
+        *lines, self._raw = self._raw.split(b"\n")
+        texts = [line.decode("utf-8", "replace") for line in lines]
+        self.last_words.extend(texts)
+        return texts
+
+    def exit_code(self, patience: float) -> int | None:
+        """The exit code, after at most ``patience`` seconds; None while it lives."""
+        try:
+            return self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self) -> None:
+        """End it and everything it started, at once."""
+        if self.process.poll() is None:
+            if _POSIX:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.kill()
+        self.bury()
+
+    def bury(self) -> None:
+        """Close what is open and wait for the end of the process."""
+        self.channel.close()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        self.process.wait()
+
+
+def spawn(count: int, wire: str, patience: float) -> list[Child]:
+    """Start ``count`` workers, connected as ``wire`` (``"unix"`` or ``"tcp"``) says.
+
+    Raises:
+        DistBackendError: they cannot be started, or do not connect within ``patience`` seconds.
+    """
+    if not sys.executable:
+        raise DistBackendError('no Python executable is known here to start processes with: use backend="sim"')
+    return _spawn_paired(count) if wire == "unix" else _spawn_dialling(count, patience)
+
+
+def _spawn_paired(count: int) -> list[Child]:
+    children: list[Child] = []
+    try:
+        for _ in range(count):
+            mine, theirs = socket.socketpair()
+            try:
+                process = _start(f"fd:{theirs.fileno()}", stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(),))
+            except BaseException:
+                mine.close()
+                raise
+            finally:
+                theirs.close()
+            children.append(Child(process, Channel(mine)))
+    except BaseException:
+        for child in children:
+            child.kill()
+        raise
+    return children
+
+
+def _spawn_dialling(count: int, patience: float) -> list[Child]:
+    token = mesh.new_token()
+    processes: list[subprocess.Popen[bytes]] = []
+    with mesh.listen() as listener:
+        listener.settimeout(patience)
+        try:
+            for index in range(count):
+                # The number comes back with the connection and says which process it is.
+                process = _start(f"port:{listener.getsockname()[1]}", stdin=subprocess.PIPE)
+                processes.append(process)
+                assert process.stdin is not None
+                process.stdin.write(token + index.to_bytes(4, "little"))
+                process.stdin.close()
+            dialled: dict[int, socket.socket] = {}
+            while len(dialled) < count:
+                accepted = mesh.accept(listener, token)
+                if accepted is not None:
+                    dialled[accepted[1]] = accepted[0]
+            channels = [Channel(dialled[index]) for index in range(count)]
+        except BaseException as error:
+            for process in processes:
+                process.kill()
+                process.wait()
+            if isinstance(error, TimeoutError):
+                raise DistBackendError(f"{count} workers did not connect within {patience:g} s") from error
+            raise
+    return [Child(process, channel) for process, channel in zip(processes, channels, strict=True)]
+
+
+def _start(address: str, **how: Any) -> subprocess.Popen[bytes]:
+    # The system's parent-death signal follows the thread that starts the process, so only the main thread may ask for it.
+    tied = threading.current_thread() is threading.main_thread()
+    command = [sys.executable, "-c", _BOOT.format(path=list(sys.path), address=address, tied=tied)]
+    if _POSIX:
+        # Its own session: Ctrl-C in the terminal reaches the caller only, which then ends the workers itself.
+        how |= {"start_new_session": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    else:
+        how["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    return subprocess.Popen(command, env={**os.environ, **ONE_THREAD}, **how)

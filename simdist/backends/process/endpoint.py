@@ -1,0 +1,342 @@
+"""How does one rank send to and receive from the others?
+
+The endpoint is the rank's end of all its links: the protocol of `frame` above the matching of `mailbox`, moved by `progress`.
+Ranks are global, tags are taken as they come: groups are made above.
+
+Invariants:
+
+* a message whose receive is posted goes directly from the socket into the receive's buffer;
+* nothing larger than ``EAGER_BYTES`` (or the eager limit) is ever sent to a rank that has not posted its receive;
+* every pending work is in exactly one table, so the end of a peer (``BYE``) fails exactly what can no longer happen.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from simdist.backends.process.frame import EAGER_BYTES, FREE, META, NOTE_LIMIT, Frame, Kind
+from simdist.backends.process.link import Link
+from simdist.backends.process.mailbox import Arrival, Mailbox
+from simdist.backends.process.mismatch import MessageMismatchError, Side, refusal
+from simdist.backends.process.patience import StrandedError
+from simdist.backends.process.progress import Progress
+from simdist.backends.process.sink import Parcel, Sink
+from simdist.backends.process.work import Label, Work
+from simdist.comm.transport import Tag
+
+__all__ = ["Endpoint"]
+
+_CLOCK_SKEW = 60.0  # seconds: a common start further away than this is not from the same clock
+
+
+class Endpoint:
+    """One rank's end.
+
+    Args:
+        rank: this rank.
+        world_size: number of ranks.
+        sockets: a connected stream socket to every other rank.
+        timeout: seconds one wait may last, None for ever.
+        eager_limit: messages of at most so many bytes complete at the sender at once.
+    """
+
+    def __init__(
+        self,
+        rank: int,
+        world_size: int,
+        sockets: Mapping[int, socket.socket],
+        timeout: float | None = 300.0,
+        eager_limit: int = 0,
+    ) -> None:
+        self.rank, self.world_size = rank, world_size
+        self._eager_limit = eager_limit
+        self._progress = Progress(self, timeout)
+        self._mutex = self._progress.mutex
+        self._mail = Mailbox()
+        self._number = 0
+        self._held: dict[int, Work] = {}
+        self._unacknowledged: dict[int, Work] = {}
+        self._expected: dict[tuple[int, int], Work] = {}
+        self._filling: dict[int, Work | Arrival | None] = {}
+        self._late: list[BaseException] = []
+        self._returned = [False] * world_size
+        self._leaving = self._said_bye = False
+        self._epoch = time.perf_counter()
+        self._handlers: dict[int, Callable[[Link, Frame], Sink | None]] = {
+            Kind.EAGER: self._on_eager,
+            Kind.RTS: self._on_request,
+            Kind.CTS: self._on_clear,
+            Kind.DATA: self._on_data,
+            Kind.ACK: self._on_acknowledged,
+            Kind.NACK: self._on_refused,
+            Kind.BYE: self._on_bye,
+        }
+        self._links = {peer: Link(peer, sockets[peer], self._on_frame, self._on_payload) for peer in sorted(sockets)}
+        with self._mutex:
+            for link in self._links.values():
+                self._progress.add(link)
+
+    # ---- what a rank calls -------------------------------------------------------------------------------------------
+
+    def start(self, epoch: float) -> None:
+        """Set the common start of all ranks (this machine's ``time.perf_counter``)."""
+        now = time.perf_counter()
+        self._epoch = epoch if 0.0 <= now - epoch < _CLOCK_SKEW else now
+
+    def now(self) -> float:
+        """Seconds since the common start."""
+        return time.perf_counter() - self._epoch
+
+    def isend(self, buf: Any, dst: int, tag: Tag, note: bytes = b"", *, owned: bool = False, label: Label = "") -> Work:
+        """Start to send.
+
+        Args:
+            buf: contiguous array, bytes, or an object of shape, dtype and nbytes without data.
+            dst: global rank.
+            tag: three numbers.
+            note: text to compare with the receive's (at most ``NOTE_LIMIT`` bytes).
+            owned: the caller leaves the buffer alone until the work is done; saves the copy of a large one.
+            label: what to call it in a report.
+
+        Raises:
+            ValueError: this rank itself, or a rank that does not exist; a note that is too long.
+        """
+        work = Work(self._progress, self.rank, dst, True, buf, tag, self._checked(dst, note), label)
+        free = work.nbytes <= self._eager_limit
+        eager = work.meta or free or work.nbytes <= EAGER_BYTES
+        if not eager and not owned:
+            assert work.view is not None
+            work.view = memoryview(bytes(work.view))
+        with self._mutex:
+            self._number += 1
+            number = self._number
+            self._progress.began()
+            if self._returned[dst]:
+                self._progress.finish(work, self._stranded(work))
+                return work
+            kind = Kind.EAGER if eager else Kind.RTS
+            flags = (FREE if free else 0) | (META if work.meta else 0)
+            link = self._links[dst]
+            head = Frame(kind, number, tag, work.nbytes, flags, note).pack()
+            if eager:
+                if not free:
+                    self._unacknowledged[number] = work
+                link.send([head, work.view] if work.view else [head], stable=False)
+                if free:
+                    self._progress.finish(work)
+            else:
+                self._held[number] = work
+                link.send([head], stable=True)
+            self._progress.watch(link)
+        return work
+
+    def irecv(self, buf: Any, src: int, tag: Tag, combine: Any = None, note: bytes = b"", *, label: Label = "") -> Work:
+        """Start to receive.
+
+        Args:
+            buf: writeable contiguous array, or a shape without data.
+            src: global rank.
+            tag: three numbers.
+            combine: None writes into ``buf``; else ``buf = combine(operand of the lower rank, operand of the higher)``.
+            note: text to compare with the send's.
+            label: what to call it in a report.
+
+        Raises:
+            ValueError: this rank itself, or a rank that does not exist; a note that is too long.
+        """
+        work = Work(self._progress, self.rank, src, False, buf, tag, self._checked(src, note), label, combine)
+        with self._mutex:
+            self._progress.began()
+            arrival = self._mail.post(work)
+            if arrival is not None:
+                self._claim(work, arrival)
+            elif self._returned[src]:
+                for lost in self._mail.abandon(src):
+                    self._progress.finish(lost, self._stranded(lost))
+        return work
+
+    def waiting_for(self) -> list[str]:
+        """A line for each thread of this rank that waits."""
+        return self._progress.waiting_for()
+
+    def leave(self) -> None:
+        """This rank has returned: tell the others as soon as no posted receive is left; what was sent is still delivered."""
+        with self._mutex:
+            self._leaving = True
+            self.after_progress()
+
+    def close(self) -> None:
+        """Close every link."""
+        self._progress.close()
+        for link in self._links.values():
+            link.close()
+
+    # ---- called by progress ------------------------------------------------------------------------------------------
+
+    def late_error(self) -> BaseException | None:
+        """A refused message whose send had already completed (eager limit); reported by the next wait."""
+        if not self._late:
+            return None
+        with self._mutex:
+            return self._late.pop(0) if self._late else None
+
+    def after_progress(self) -> None:
+        """Say goodbye once nothing is awaited any more."""
+        if self._leaving and not self._said_bye and not self._mail.waiting:
+            self._said_bye = True
+            for link in self._links.values():
+                link.send([Frame(Kind.BYE, 0).pack()], stable=True)
+                self._progress.watch(link)
+
+    # ---- frames ------------------------------------------------------------------------------------------------------
+
+    def _on_frame(self, link: Link, frame: Frame) -> Sink | None:
+        return self._handlers[frame.kind](link, frame)
+
+    def _on_payload(self, link: Link, frame: Frame, sink: Sink) -> None:
+        owner = self._filling.pop(link.peer)
+        if isinstance(owner, Work):
+            self._progress.finish(owner, sink.error)
+        elif owner is not None:
+            owner.complete = True
+            if owner.claimed is not None:
+                self._deliver(owner.claimed, owner)
+
+    def _on_eager(self, link: Link, frame: Frame) -> Sink | None:
+        filled = frame.nbytes > 0 and not frame.flags & META
+        work = self._mail.match(link.peer, frame)
+        if work is not None and self._accept(work, frame):
+            self._answer(link, Kind.ACK, frame)
+            if not filled:
+                self._progress.finish(work)
+                return None
+            self._filling[link.peer] = work
+            return work.sink()
+        parcel = Parcel(frame.nbytes) if filled else None
+        arrival = Arrival(frame, parcel) if work is None else None
+        if arrival is not None:
+            self._mail.keep(link.peer, arrival)
+        if filled:
+            self._filling[link.peer] = arrival
+        return parcel
+
+    def _on_request(self, link: Link, frame: Frame) -> Sink | None:
+        work = self._mail.match(link.peer, frame)
+        if work is None:
+            self._mail.keep(link.peer, Arrival(frame, None))
+        elif self._accept(work, frame):
+            self._expected[link.peer, frame.number] = work
+            self._answer(link, Kind.CTS, frame)
+        return None
+
+    def _on_clear(self, link: Link, frame: Frame) -> Sink | None:
+        work = self._held.pop(frame.number)
+        head = Frame(Kind.DATA, frame.number, work.tag, work.nbytes).pack()
+        link.send([head, work.view], stable=True, sent=lambda: self._progress.finish(work))
+        return None
+
+    def _on_data(self, link: Link, frame: Frame) -> Sink | None:
+        work = self._expected.pop((link.peer, frame.number))
+        self._filling[link.peer] = work
+        return work.sink()
+
+    def _on_acknowledged(self, link: Link, frame: Frame) -> Sink | None:
+        self._progress.finish(self._unacknowledged.pop(frame.number))
+        return None
+
+    def _on_refused(self, link: Link, frame: Frame) -> Sink | None:
+        work = self._held.pop(frame.number, None) or self._unacknowledged.pop(frame.number, None)
+        receiver = Side(link.peer, frame.nbytes, bool(frame.flags & META), frame.note)
+        if work is not None:
+            error = refusal(work.side(), receiver, frame.tag, at_sender=True)
+            self._progress.finish(work, error)
+        else:
+            self._late.append(self._refused_late(link.peer, frame))
+        return None
+
+    def _on_bye(self, link: Link, frame: Frame) -> Sink | None:
+        self._returned[link.peer] = True
+        lost = self._mail.abandon(link.peer)
+        for table in (self._held, self._unacknowledged):
+            numbers = [number for number, work in table.items() if work.peer == link.peer]
+            lost += [table.pop(number) for number in numbers]
+        for work in lost:
+            self._progress.finish(work, self._stranded(work))
+        return None
+
+    # ---- matching ----------------------------------------------------------------------------------------------------
+
+    def _claim(self, work: Work, arrival: Arrival) -> None:
+        """A receive met a message that was already here."""
+        link, frame = self._links[work.peer], arrival.frame
+        if not self._accept(work, frame):
+            return
+        if frame.kind == Kind.RTS:
+            self._expected[work.peer, frame.number] = work
+            self._answer(link, Kind.CTS, frame)
+            return
+        self._answer(link, Kind.ACK, frame)
+        if arrival.complete:
+            self._deliver(work, arrival)
+        else:
+            arrival.claimed = work
+
+    def _deliver(self, work: Work, arrival: Arrival) -> None:
+        try:
+            if arrival.parcel is not None:
+                work.take(arrival.parcel.data)
+        except Exception as error:
+            self._progress.finish(work, error)
+        else:
+            self._progress.finish(work)
+
+    def _accept(self, work: Work, frame: Frame) -> bool:
+        """Whether message and receive fit; if not, both sides are told."""
+        sender = Side(work.peer, frame.nbytes, bool(frame.flags & META), frame.note)
+        error = refusal(sender, work.side(), frame.tag, at_sender=False)
+        if error is None:
+            return True
+        answer = Frame(Kind.NACK, frame.number, frame.tag, work.nbytes, META if work.meta else 0, work.note)
+        self._tell(self._links[work.peer], answer)
+        self._progress.finish(work, error)
+        return False
+
+    def _answer(self, link: Link, kind: Kind, frame: Frame) -> None:
+        if not (kind == Kind.ACK and frame.flags & FREE):
+            self._tell(link, Frame(kind, frame.number))
+
+    def _tell(self, link: Link, frame: Frame) -> None:
+        link.send([frame.pack()], stable=True)
+        self._progress.watch(link)
+
+    # ---- mistakes ----------------------------------------------------------------------------------------------------
+
+    def _checked(self, peer: int, note: bytes) -> bytes:
+        if peer == self.rank:
+            raise ValueError(f"rank {self.rank} cannot send to or receive from itself")
+        if not 0 <= peer < self.world_size:
+            raise ValueError(f"there is no rank {peer}: the world has ranks 0 to {self.world_size - 1}")
+        if len(note) > NOTE_LIMIT:
+            raise ValueError(f"a note has at most {NOTE_LIMIT} bytes, this one has {len(note)}")
+        return note
+
+    def _stranded(self, work: Work) -> StrandedError:
+        what = work.describe()
+        error = StrandedError(
+            f"rank {work.peer} has returned, rank {self.rank} still waits for: {what}. "
+            "Every send needs a receive on the other side, and every rank must make the same collective calls."
+        )
+        error.waits = (what,)
+        return error
+
+    def _refused_late(self, peer: int, frame: Frame) -> MessageMismatchError:
+        at = f" at {frame.note.decode('utf-8', 'replace')}" if frame.note else ""
+        error = MessageMismatchError(
+            f"rank {peer}{at} refused a message that rank {self.rank} sent to it earlier with tag {frame.tag}: it "
+            f"receives {frame.nbytes} bytes. The send had completed already, because of eager_limit."
+        )
+        error.theirs = frame.note
+        return error

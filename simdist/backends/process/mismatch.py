@@ -1,0 +1,78 @@
+"""What if a message and the receive that matches it do not fit?
+
+Both sides then fail with the same text: a message is never cut short, stretched, or read as something it is not. Three things
+are compared, in this order: the notes (what each side thinks it is doing), whether there is data at all, the sizes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from simdist.comm.transport import Tag
+from simdist.errors import CollectiveMismatchError
+
+__all__ = ["MessageMismatchError", "Side", "refusal"]
+
+
+class Side(NamedTuple):
+    """What one side said about a message."""
+
+    rank: int
+    nbytes: int
+    meta: bool
+    note: bytes
+
+
+class MessageMismatchError(CollectiveMismatchError):
+    """A message met a receive that does not fit it.
+
+    Attributes:
+        mine: the note of the rank that raises this.
+        theirs: the note of the other rank.
+    """
+
+    mine: bytes = b""
+    theirs: bytes = b""
+
+
+def refusal(sender: Side, receiver: Side, tag: Tag, *, at_sender: bool) -> MessageMismatchError | None:
+    """The error if the two sides do not fit, else None.
+
+    Args:
+        sender: what the sender said.
+        receiver: what the receiver said.
+        tag: the tag that made them match.
+        at_sender: who will raise it (decides which note is ``mine``).
+    """
+    reason = _reason(sender, receiver)
+    if reason is None:
+        return None
+    error = MessageMismatchError(f"{reason}. The message was matched by its tag {tag}.")
+    mine, theirs = (sender, receiver) if at_sender else (receiver, sender)
+    error.mine, error.theirs = mine.note, theirs.note
+    return error
+
+
+def _reason(sender: Side, receiver: Side) -> str | None:
+    s, r = sender.rank, receiver.rank
+    if sender.note and receiver.note and sender.note != receiver.note:
+        return (
+            f"rank {s} is at {_text(sender.note)}, but rank {r} is at {_text(receiver.note)}. "
+            "Every rank must make the same calls in the same order"
+        )
+    if sender.meta != receiver.meta:
+        hollow, solid = (s, r) if sender.meta else (r, s)
+        return (
+            f"rank {s} sends to rank {r}, but rank {hollow} has a shape without data (device='meta') and rank {solid} "
+            "has data: use the same device on both"
+        )
+    if sender.nbytes != receiver.nbytes:
+        return (
+            f"rank {s} sends {sender.nbytes} bytes to rank {r}, but rank {r} receives into a buffer of "
+            f"{receiver.nbytes} bytes: shape and dtype must be equal on both sides"
+        )
+    return None
+
+
+def _text(note: bytes) -> str:
+    return note.decode("utf-8", "replace")

@@ -1,0 +1,297 @@
+"""Who moves the messages?
+
+Whoever waits. The first thread that waits leads: it sleeps in the selector and serves every link of the rank, for the other
+threads too; those sleep until their own work is done or until the leader leaves and hands over. So a message costs no thread
+switch (measured: half the latency of a thread that owns the sockets), and an idle rank burns no time. While nobody waits
+but something is pending (a rank that computes), a background thread takes the lead, and gives it up when somebody waits.
+
+Lock order: ``mutex`` guards all state of the endpoint. The leader sleeps without it.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+from simdist.backends.process.patience import ExpiredError
+from simdist.backends.process.place import thread_place
+
+if TYPE_CHECKING:
+    from simdist.backends.process.link import Link
+    from simdist.backends.process.work import Work
+
+__all__ = ["Owner", "Progress", "Waiter"]
+
+_TICK = 0.002  # how often the background looks whether it is needed, while anything is pending
+_CALM_TICKS = 25  # ticks with nothing pending until the background sleeps for good
+
+
+class Owner(Protocol):
+    """What the endpoint tells the progress."""
+
+    def late_error(self) -> BaseException | None:
+        """An error of an operation that had already been reported as done."""
+
+    def after_progress(self) -> None:
+        """Called under the mutex after messages moved."""
+
+
+class Waiter:
+    """One thread that waits for one work."""
+
+    __slots__ = ("bell", "ident", "rung", "since", "work")
+
+    def __init__(self, work: Work) -> None:
+        self.work, self.ident, self.since = work, threading.get_ident(), time.perf_counter()
+        self.bell = threading.Lock()
+        self.bell.acquire()
+        self.rung = False
+
+    def ring(self) -> None:
+        """Wake the thread (once until it has heard)."""
+        if not self.rung:
+            self.rung = True
+            self.bell.release()
+
+
+class Progress:
+    """Moves the messages of one rank.
+
+    Args:
+        owner: the endpoint.
+        timeout: seconds for a wait that names none; None for ever.
+    """
+
+    def __init__(self, owner: Owner, timeout: float | None) -> None:
+        self.mutex = threading.RLock()
+        self.pending = 0
+        self._owner, self._timeout = owner, timeout
+        self._selector = selectors.DefaultSelector()
+        self._ear, self._mouth = socket.socketpair()
+        for end in (self._ear, self._mouth):
+            end.setblocking(False)
+        self._selector.register(self._ear, selectors.EVENT_READ, None)
+        self._masks: dict[int, int] = {}
+        self._leading = self._closed = False
+        self._followers: deque[Waiter] = deque()
+        self._waiters: list[Waiter] = []
+        self._needed = threading.Event()
+        self._dozing = False
+        self._background = threading.Thread(target=self._work_alone, name="simdist-progress", daemon=True)
+        self._background.start()
+
+    def add(self, link: Link) -> None:
+        """Serve one more link."""
+        self._masks[link.peer] = selectors.EVENT_READ
+        self._selector.register(link.sock, selectors.EVENT_READ, link)
+
+    def watch(self, link: Link) -> None:
+        """Look again at what the link waits for (call it under the mutex after a send)."""
+        old = self._masks.get(link.peer)
+        if old is None:
+            return
+        if link.gone:
+            del self._masks[link.peer]
+            self._selector.unregister(link.sock)
+            return
+        new = selectors.EVENT_READ | (selectors.EVENT_WRITE if link.backlog else 0)
+        if new != old:
+            self._masks[link.peer] = new
+            self._selector.modify(link.sock, new, link)
+            self._kick()
+
+    def began(self) -> None:
+        """One more work is pending (under the mutex)."""
+        self.pending += 1
+        if self._dozing:
+            self._dozing = False
+            self._needed.set()
+
+    def finish(self, work: Work, error: BaseException | None = None) -> None:
+        """The work is done (under the mutex)."""
+        if work.done:
+            return
+        work.error, work.done = error, True
+        self.pending -= 1
+        if work.waiter is not None:
+            work.waiter.ring()
+
+    def poll(self) -> None:
+        """Move what can be moved now, without waiting."""
+        with self.mutex:
+            if self._leading or self._closed:
+                return
+            self._leading = True
+        try:
+            self._serve(0.0)
+        finally:
+            self._resign()
+
+    def wait_for(self, work: Work, timeout: float | None) -> None:
+        """Return when ``work`` is done.
+
+        Raises:
+            ExpiredError: after ``timeout`` seconds (None: the run's timeout).
+        """
+        limit = self._timeout if timeout is None else timeout
+        waiter = Waiter(work)
+        deadline = None if limit is None else waiter.since + limit
+        with self.mutex:
+            self._waiters.append(waiter)
+            work.waiter = waiter
+        try:
+            while not work.done:
+                self._check(waiter, deadline, limit)
+                if self._take_lead(waiter):
+                    self._lead(waiter, deadline, limit)
+                else:
+                    self._follow(waiter, deadline)
+        finally:
+            with self.mutex:
+                self._waiters.remove(waiter)
+                work.waiter = None
+                # A thread that was asked to lead and found its work done passes the lead on: it must never get lost.
+                if not self._leading:
+                    self._hand_over()
+
+    def _check(self, waiter: Waiter, deadline: float | None, limit: float | None) -> None:
+        late = self._owner.late_error()
+        if late is not None:
+            raise late
+        if deadline is not None and time.perf_counter() >= deadline:
+            raise self._expired(waiter, limit)
+
+    def _take_lead(self, waiter: Waiter) -> bool:
+        with self.mutex:
+            if not self._leading:
+                self._leading = True
+                return True
+            self._followers.append(waiter)
+            self._kick()
+            return False
+
+    def _lead(self, waiter: Waiter, deadline: float | None, limit: float | None) -> None:
+        try:
+            while not waiter.work.done:
+                self._serve(None if deadline is None else max(0.0, deadline - time.perf_counter()))
+                if not waiter.work.done:
+                    self._check(waiter, deadline, limit)
+        finally:
+            self._resign()
+
+    def _follow(self, waiter: Waiter, deadline: float | None) -> None:
+        waiter.bell.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.perf_counter()))
+        with self.mutex:
+            if waiter in self._followers:
+                self._followers.remove(waiter)
+            if waiter.rung:
+                # It may have been rung just after the time-out: hear it, so that it is silent again.
+                waiter.bell.acquire(blocking=False)
+                waiter.rung = False
+
+    def _hand_over(self) -> None:
+        if self._followers:
+            self._followers.popleft().ring()
+
+    def _resign(self) -> None:
+        """Stop leading; the first follower takes over."""
+        with self.mutex:
+            self._leading = False
+            self._hand_over()
+
+    def _serve(self, timeout: float | None) -> None:
+        """Sleep until a link is ready, then move its messages. Only the leader calls this."""
+        events = self._selector.select(timeout)
+        with self.mutex:
+            for key, mask in events:
+                link: Link | None = key.data
+                if link is None:
+                    self._hear()
+                    continue
+                if mask & selectors.EVENT_WRITE:
+                    link.flush()
+                if mask & selectors.EVENT_READ:
+                    link.pump()
+                self.watch(link)
+            self._owner.after_progress()
+
+    def _kick(self) -> None:
+        if self._leading:
+            try:
+                self._mouth.send(b"!")
+            except (BlockingIOError, OSError):  # full: it will wake anyway
+                return
+
+    def _hear(self) -> None:
+        try:
+            self._ear.recv(4096)
+        except BlockingIOError:
+            return
+
+    def _raise_late(self) -> None:
+        error = self._owner.late_error()
+        if error is not None:
+            raise error
+
+    def _expired(self, waiter: Waiter, limit: float | None) -> ExpiredError:
+        place = thread_place(waiter.ident)
+        at = f" ({place})" if place else ""
+        error = ExpiredError(
+            f"rank {waiter.work.rank} waited {limit:g} s, its timeout, for: {waiter.work.describe()}{at}"
+        )
+        error.waits = tuple(self.waiting_for())
+        return error
+
+    def waiting_for(self) -> list[str]:
+        """A line for each thread that waits: for what, since when, and where in the user's program."""
+        with self.mutex:
+            waiters = list(self._waiters)
+        now = time.perf_counter()
+        lines = []
+        for waiter in waiters:
+            place = thread_place(waiter.ident)
+            lines.append(
+                f"{waiter.work.describe()}, since {now - waiter.since:.3g} s" + (f" ({place})" if place else "")
+            )
+        return lines
+
+    def _work_alone(self) -> None:
+        """The background thread: lead while something is pending and nobody waits."""
+        calm = 0
+        while not self._closed:
+            with self.mutex:
+                if self.pending:
+                    calm = 0
+                else:
+                    calm += 1
+                self._dozing = doze = calm > _CALM_TICKS
+                lead = self.pending > 0 and not self._leading and not self._waiters and not self._closed
+                if lead:
+                    self._leading = True
+            if lead:
+                try:
+                    self._serve(_TICK)
+                finally:
+                    self._resign()
+            elif doze:
+                self._needed.wait()
+                self._needed.clear()
+                calm = 0
+            else:
+                time.sleep(_TICK)
+
+    def close(self) -> None:
+        """Stop the background thread and let go of the selector."""
+        with self.mutex:
+            self._closed = True
+            self._dozing = False
+            self._kick()
+        self._needed.set()
+        self._background.join()
+        self._selector.close()
+        self._ear.close()
+        self._mouth.close()
