@@ -11,7 +11,6 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial, update_wrapper
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 from simdist.cli.failure import UsageError
 from simdist.errors import nearest
 
-__all__ = ["bind", "load"]
+__all__ = ["arguments", "load"]
 
 
 def load(spec: str) -> Callable[..., Any]:
@@ -74,16 +73,14 @@ def _module(path: Path) -> ModuleType:
     return module
 
 
-def bind(function: Callable[..., Any], pairs: Sequence[str]) -> Callable[..., Any]:
-    """``function`` with the keyword arguments that ``--arg key=value`` gives.
+def arguments(function: Callable[..., Any], pairs: Sequence[str]) -> dict[str, Any]:
+    """The keyword arguments for ``function`` that ``--arg key=value`` gives.
 
     Values are Python literals (``steps=20``, ``lr=1e-3``, ``sizes=[64,10]``); what is none is taken as text.
 
     Raises:
         UsageError: a pair without ``=``, or a key that is no parameter of the function.
     """
-    if not pairs:
-        return function
     parameters = inspect.signature(function).parameters
     free = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     known = list(parameters)[2:]
@@ -96,11 +93,11 @@ def bind(function: Callable[..., Any], pairs: Sequence[str]) -> Callable[..., An
             near = nearest(key, known)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             takes = ", ".join(known) or "nothing besides rank and world_size"
-            raise UsageError(f"{function.__name__} has no parameter {key!r}. {hint}It takes: {takes}.")
+            raise UsageError(
+                f"{getattr(function, '__name__', 'it')} has no parameter {key!r}. {hint}It takes: {takes}."
+            )
         values[key] = _literal(text)
-    bound = partial(function, **values)
-    update_wrapper(bound, function)
-    return bound
+    return values
 
 
 def _literal(text: str) -> Any:

@@ -11,7 +11,7 @@ import simdist as sd
 from simdist.cli.failure import taught
 from simdist.cli.output import jsonable, print_json, print_table
 from simdist.cli.picture import save
-from simdist.cli.program import bind, load
+from simdist.cli.program import arguments, load
 from simdist.units import format_time
 
 __all__ = ["run"]
@@ -43,9 +43,12 @@ def run(
 
     The same function for real, on this machine: `simdist run train.py:train -n 4 --backend process`
     """
-    function = bind(load(program), arg or ())
+    function = load(program)
+    kwargs = arguments(function, arg or ())
     options: dict[str, Any] = {"cluster": cluster} if cluster else {}
-    outcome = sd.run(function, world_size=world_size, backend=backend, seed=seed, device=device, **options)
+    outcome = sd.run(
+        function, world_size=world_size, backend=backend, seed=seed, device=device, kwargs=kwargs, **options
+    )
     written = {}
     if timeline is not None:
         written["timeline"] = save(outcome.timeline(), timeline)

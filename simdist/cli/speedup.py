@@ -11,7 +11,7 @@ import simdist as sd
 from simdist.cli.failure import UsageError, taught
 from simdist.cli.output import print_json
 from simdist.cli.picture import save
-from simdist.cli.program import bind, load
+from simdist.cli.program import arguments, load
 
 __all__ = ["speedup"]
 
@@ -42,10 +42,17 @@ def speedup(
     **Example:** `simdist speedup train.py:train --world-sizes 1,2,4,8,16 --cluster dgx-a100 --plot speedup.png`
     """
     sizes = _sizes(world_sizes)
-    function = bind(load(program), arg or ())
+    function = load(program)
+    kwargs = arguments(function, arg or ())
     options: dict[str, Any] = {"cluster": cluster} if cluster else {}
     scaling = sd.speedup(
-        function, world_sizes=sizes, mode="weak" if weak else "strong", seed=seed, device=device, **options
+        function,
+        world_sizes=sizes,
+        mode="weak" if weak else "strong",
+        seed=seed,
+        device=device,
+        kwargs=kwargs,
+        **options,
     )
     written = {"plot": save(scaling.plot(), plot)} if plot is not None else {}
     if as_json:

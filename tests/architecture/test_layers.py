@@ -2,7 +2,7 @@
 
 A module imports lower rows and its own chapter only: never a neighbour of the same row, never upward. What counts as an
 import: every ``import`` and ``from ... import`` in the file, inside functions and under ``TYPE_CHECKING`` too, since
-an annotation is knowledge as well. Relative imports are resolved. ``import simdist.nn`` counts as ``simdist.nn``; naming the
+an annotation of one of our own types is knowledge as well (of a third party's type it is not: nothing is loaded). Relative imports are resolved. ``import simdist.nn`` counts as ``simdist.nn``; naming the
 package itself (``import simdist as sd``) counts as the top row, where the promised names live.
 """
 
@@ -22,13 +22,13 @@ PACKAGE = ROOT / "simdist"
 # Row -> its chapters. A chapter is one or several names under ``simdist`` that may import each other. The longest name that
 # fits a module decides, so ``nn.parallel`` is not ``nn``.
 ROWS: dict[int, tuple[tuple[str, ...], ...]] = {
-    0: (("errors",), ("units",), ("place",)),
+    0: (("errors",), ("units",), ("place",), ("progress",)),
     1: (("tensor",), ("cluster",), ("trace",), ("schedules",)),
     2: (("nn",), ("optim",), ("cost",), ("comm",), ("data",)),
     3: (("models",), ("sim",)),
     4: (("backends",),),
     5: (("distributed",),),
-    6: (("launch", "result", "clock", "compare", "speedup", "scaling"),),
+    6: (("launch", "result", "clock", "compare", "scaling"),),
     7: (("distributed.ddp",),),
     8: (("nn.parallel",),),
     9: (("plans",),),
@@ -55,11 +55,11 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
 
 
 class Import(NamedTuple):
-    """One import statement: the dotted target, its line, and whether it runs when the module loads."""
+    """One import statement: the dotted target, its line, and when it runs."""
 
     target: str
     line: int
-    at_load: bool
+    when: str  # "load": with the module; "call": inside a function; "types": never, for annotations
 
 
 def modules() -> dict[str, Path]:
@@ -90,12 +90,9 @@ def imports_of(name: str, path: Path) -> list[Import]:
     """All imports of a file, relative ones resolved, ``from package import module`` as the module."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    late = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or _is_type_checking(node)
-        for inner in ast.walk(node)
-    }
+    functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    called = {id(inner) for node in ast.walk(tree) if isinstance(node, functions) for inner in ast.walk(node)}
+    typing = {id(inner) for node in ast.walk(tree) if _is_type_checking(node) for inner in ast.walk(node)}
     found: list[Import] = []
     for node in ast.walk(tree):
         targets: list[str] = []
@@ -107,7 +104,8 @@ def imports_of(name: str, path: Path) -> list[Import]:
                 above = [part for part in package if part][: len(package) - node.level + 1]
                 base = ".".join(["simdist", *above, *([base] if base else [])])
             targets = [_submodule(base, alias.name) for alias in node.names]
-        found += [Import(target, node.lineno, id(node) not in late) for target in targets]
+        when = "types" if id(node) in typing else "call" if id(node) in called else "load"
+        found += [Import(target, node.lineno, when) for target in targets]
     return found
 
 
@@ -134,8 +132,8 @@ def _within(name: str, entry: str) -> bool:
     return name == entry or name.startswith(entry + ".")
 
 
-def _excepted(name: str, target: str, at_load: bool) -> bool:
-    return not at_load and any(_within(name, a) and _within(target, b) for a, b, _ in EXCEPTIONS)
+def _excepted(name: str, target: str, when: str) -> bool:
+    return when != "load" and any(_within(name, a) and _within(target, b) for a, b, _ in EXCEPTIONS)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -147,9 +145,9 @@ def test_every_module_has_a_row(name: str) -> None:
 def test_a_module_imports_lower_rows_and_its_own_chapter_only(name: str) -> None:
     row, chapter = place(name) or (-1, ())
     wrong = []
-    for target, line, at_load in IMPORTS[name]:
+    for target, line, when in IMPORTS[name]:
         ours = inside(target)
-        if ours is None or _excepted(name, ours, at_load):
+        if ours is None or _excepted(name, ours, when):
             continue
         its_row, its_chapter = place(ours) or (99, ())
         if its_row > row or (its_row == row and its_chapter != chapter):
@@ -161,8 +159,10 @@ def test_a_module_imports_lower_rows_and_its_own_chapter_only(name: str) -> None
 def test_third_parties_stay_in_their_places(name: str) -> None:
     wrong = [
         f"line {line}: {target} belongs to {' and '.join(THIRD_PARTY[top]) or 'no module'}"
-        for target, line, _ in IMPORTS[name]
-        if (top := target.split(".")[0]) in THIRD_PARTY and not any(_within(name, entry) for entry in THIRD_PARTY[top])
+        for target, line, when in IMPORTS[name]
+        if when != "types"
+        and (top := target.split(".")[0]) in THIRD_PARTY
+        and not any(_within(name, entry) for entry in THIRD_PARTY[top])
     ]
     assert not wrong, f"simdist.{name}: " + "; ".join(wrong)
 
@@ -214,7 +214,7 @@ def test_there_is_no_import_cycle() -> None:
         name: {
             ours
             for i in found
-            if i.at_load and (ours := inside(i.target)) is not None and ours in MODULES and ours != name
+            if i.when == "load" and (ours := inside(i.target)) is not None and ours in MODULES and ours != name
         }
         for name, found in IMPORTS.items()
     }
@@ -240,8 +240,8 @@ def test_the_test_sees_a_forbidden_import(tmp_path: Path) -> None:
         "if TYPE_CHECKING:\n    import simdist.plot\n"
         "def f():\n    import matplotlib.pyplot as plt\n"
     )
-    found = {(i.target, i.at_load) for i in imports_of("comm.probe", path)}
-    assert ("matplotlib.pyplot", False) in found
-    assert ("simdist.plot", False) in found
-    assert any(target.startswith("simdist.sim") and at_load for target, at_load in found)
-    assert any(target.startswith("simdist.comm") and at_load for target, at_load in found)
+    found = {(i.target, i.when) for i in imports_of("comm.probe", path)}
+    assert ("matplotlib.pyplot", "call") in found
+    assert ("simdist.plot", "types") in found
+    assert any(target.startswith("simdist.sim") and when == "load" for target, when in found)
+    assert any(target.startswith("simdist.comm") and when == "load" for target, when in found)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from simdist.cli.failure import UsageError
-from simdist.cli.program import bind, load
+from simdist.cli.program import arguments, load
 
 
 @pytest.fixture
@@ -103,40 +103,38 @@ def test_a_class_instance_that_can_be_called_is_fine(tmp_path: Path) -> None:
 
 
 def test_arguments_are_python_literals_or_text(file: Path) -> None:
-    function = bind(load(f"{file}:train"), ["steps=20", "lr=1e-3", "sizes=[64, 10]"])
-    assert function(1, 2) == (1, 2, 20, 1e-3, [64, 10])
-    assert bind(load(f"{file}:train"), ["sizes=wide"])(0, 1)[4] == "wide"
-    assert bind(load(f"{file}:train"), ["sizes=a=b"])(0, 1)[4] == "a=b"
-
-
-def test_without_arguments_the_function_stays_itself(file: Path) -> None:
     function = load(f"{file}:train")
-    assert bind(function, []) is function
+    assert arguments(function, ["steps=20", "lr=1e-3", "sizes=[64, 10]"]) == {
+        "steps": 20,
+        "lr": 1e-3,
+        "sizes": [64, 10],
+    }
+    assert arguments(function, ["sizes=wide"]) == {"sizes": "wide"}
+    assert arguments(function, ["sizes=a=b"]) == {"sizes": "a=b"}
 
 
-def test_a_bound_function_keeps_its_name(file: Path) -> None:
-    assert bind(load(f"{file}:train"), ["steps=1"]).__name__ == "train"
+def test_no_arguments_are_none(file: Path) -> None:
+    assert arguments(load(f"{file}:train"), []) == {}
 
 
 @pytest.mark.parametrize("pair", ["steps", "=3", "2=3", "a b=3"])
 def test_a_pair_that_is_none_is_refused(file: Path, pair: str) -> None:
     with pytest.raises(UsageError, match="is not key=value: for example --arg steps=20"):
-        bind(load(f"{file}:train"), [pair])
+        arguments(load(f"{file}:train"), [pair])
 
 
 def test_an_unknown_argument_is_refused_with_the_nearest(file: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"train has no parameter 'step'\. Did you mean 'steps'\? It takes: steps, lr, sizes\."
-    ):
-        bind(load(f"{file}:train"), ["step=3"])
+    expected = r"train has no parameter 'step'\. Did you mean 'steps'\? It takes: steps, lr, sizes\."
+    with pytest.raises(UsageError, match=expected):
+        arguments(load(f"{file}:train"), ["step=3"])
 
 
 def test_rank_and_world_size_cannot_be_given(file: Path) -> None:
     with pytest.raises(
         UsageError, match=r"value has no parameter 'rank'\. It takes: nothing besides rank and world_size"
     ):
-        bind(load(f"{file}:value"), ["rank=3"])
+        arguments(load(f"{file}:value"), ["rank=3"])
 
 
 def test_a_function_with_keywords_takes_any(file: Path) -> None:
-    assert bind(load(f"{file}:anything"), ["depth=3"])(0, 1) == {"depth": 3}
+    assert arguments(load(f"{file}:anything"), ["depth=3"]) == {"depth": 3}
