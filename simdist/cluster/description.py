@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -233,14 +234,14 @@ def _link_keys(cluster: Cluster) -> dict[Link, str]:
     found = [link for node in _distinct(cluster) for link in (node.fabric, node.host, node.nic)]
     for link in [*found, *(edge.link for edge in cluster.edges or ())]:
         if link is not None and link not in used:
-            taken = sum(other.name == link.name for other in used)
-            used[link] = f"{link.name}-{taken + 1}" if taken else link.name
+            keys = (f"{link.name}-{number}" if number > 1 else link.name for number in count(1))
+            used[link] = next(key for key in keys if key not in used.values())
     return used
 
 
 def _accelerator_row(device: Accelerator) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "peak_flops": {dtype: quantity.write(rate, "flops") for dtype, rate in device.peak_flops},
+        "peak_flops": {dtype: quantity.write(rate, "flops") for dtype, rate in dict(device.peak_flops).items()},
         "memory": quantity.write(device.memory, "bytes"),
         "memory_bandwidth": quantity.write(device.memory_bandwidth, "rate"),
         "launch_overhead": quantity.write(device.launch_overhead, "time"),

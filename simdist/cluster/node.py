@@ -113,7 +113,8 @@ class Node:
             return
         if self.fabric is None:
             raise ClusterError(
-                f"{self._thing}: {len(self.accelerators)} accelerators and no cable between them. Give fabric=Link(...) or host=Link(...)."
+                f"{self._thing}: {len(self.accelerators)} accelerators and no cable between them. "
+                f"Give fabric=Link(...) or host=Link(...)."
             )
         if self.layout == "wires":
             wired = {(min(i, j), max(i, j)) for i, j, _ in self.wires}

@@ -18,6 +18,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from simdist.cluster.link import Link
@@ -156,7 +157,7 @@ class Topology:
         if src == dst:
             return _HERE
         path = self._path(src, dst)
-        links = tuple(self._out[a][b] for a, b in zip(path, path[1:], strict=False))
+        links = tuple(self._out[a][b] for a, b in pairwise(path))
         table = self.links
         return Route(
             links,

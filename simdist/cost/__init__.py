@@ -1,0 +1,1 @@
+"""How long should it take? Closed forms: roofline, alpha-beta, collectives, bandwidths, speed-up laws."""
