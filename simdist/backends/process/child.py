@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = ["Child", "spawn"]
 
 _POSIX = os.name == "posix"
 _LAST_LINES = 8
+_PEEK_SECONDS = 0.002
 _BOOT = (
     "import sys; sys.path[:] = {path!r}; from simdist.backends.process.worker import main; main({address!r}, {tied!r})"
 )
@@ -62,20 +64,39 @@ class Child:
         self.last_words.extend(texts)
         return texts
 
-    def exit_code(self, patience: float) -> int | None:
-        """The exit code, after at most ``patience`` seconds; None while it lives."""
+    def exit_code(self, patience: float = 0.0) -> int | None:
+        """The exit code (minus the signal's number), after at most ``patience`` seconds; None while it lives.
+
+        The dead process is left unburied, so that its number still names its group and what it started can be ended too.
+        """
+        deadline = time.monotonic() + patience
+        while (code := self._peek()) is None and time.monotonic() < deadline:
+            time.sleep(_PEEK_SECONDS)
+        return code
+
+    def _peek(self) -> int | None:
+        if not hasattr(os, "waitid") or self.process.returncode is not None:
+            return self.process.poll()
         try:
-            return self.process.wait(patience)
-        except subprocess.TimeoutExpired:
+            end = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # somebody else in this process waited for it
+            return self.process.poll()
+        if end is None:
             return None
+        return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
+
+    def strike(self) -> None:
+        """End it and everything it started, without waiting for the end."""
+        if self.process.returncode is not None:
+            return
+        if _POSIX:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
 
     def kill(self) -> None:
         """End it and everything it started, at once."""
-        if self.process.poll() is None:
-            if _POSIX:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.kill()
+        self.strike()
         self.bury()
 
     def bury(self) -> None:

@@ -3,8 +3,6 @@
 It hands out the job, connects the workers, waits until all are ready, gives the common start, prints what the ranks print,
 and collects results until all have returned or one has failed. On a failure it listens a moment longer (other ranks may have
 failed as well, and if a rank waited in vain, all are asked what they are doing) and then decides.
-
-A crew never leaves a process behind: whatever ends the run except success kills every worker of it.
 """
 
 from __future__ import annotations
@@ -71,12 +69,9 @@ class Crew:
             self._until(lambda: len(self._done) == len(self._children), None)
             outcome = self._outcome()
             self._send_all("end")
-        except BaseException:
-            self._kill()
-            raise
+            return outcome
         finally:
             self._selector.close()
-        return outcome
 
     def _prepare(self) -> None:
         deadline = time.monotonic() + self._patience
@@ -122,8 +117,8 @@ class Crew:
             handle(rank)
         if not events:
             for rank, child in enumerate(self._children):
-                if rank not in self._lost and child.process.poll() is not None:
-                    self._converse(rank)
+                if rank not in self._lost and child.exit_code() is not None:
+                    self._lose(rank)  # something it started holds the connection open
 
     def _converse(self, rank: int) -> None:
         try:
@@ -154,7 +149,7 @@ class Crew:
         lines = child.raw_lines()
         for line in lines:
             _show(rank, line)
-        if not lines and child.process.poll() is not None and child.process.stdout is not None:
+        if not lines and child.exit_code() is not None and child.process.stdout is not None:
             self._selector.unregister(child.process.stdout)
 
     def _lose(self, rank: int) -> None:
@@ -197,12 +192,6 @@ class Crew:
         pairs = [pickle.loads(self._done[rank][0]) for rank in range(len(self._children))]
         times = [self._done[rank][1] for rank in range(len(self._children))]
         return ProcessOutcome([result for result, _ in pairs], times, [payload for _, payload in pairs])
-
-    def _kill(self) -> None:
-        for child in self._children:
-            child.process.kill()
-        for child in self._children:
-            child.kill()
 
 
 def _show(rank: int, line: str) -> None:

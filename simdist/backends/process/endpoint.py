@@ -12,6 +12,7 @@ Invariants:
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -27,7 +28,10 @@ from simdist.backends.process.sink import Parcel, Sink
 from simdist.backends.process.work import Label, Work
 from simdist.comm.transport import Tag
 
-__all__ = ["Endpoint"]
+__all__ = ["SPIN_SECONDS", "Endpoint"]
+
+SPIN_SECONDS = 100e-6
+"""How long a waiting rank looks before it sleeps, while there are as many cores as ranks (about two wake-ups)."""
 
 _CLOCK_SKEW = 60.0  # seconds: a common start further away than this is not from the same clock
 
@@ -53,7 +57,7 @@ class Endpoint:
     ) -> None:
         self.rank, self.world_size = rank, world_size
         self._eager_limit = eager_limit
-        self._progress = Progress(self, timeout)
+        self._progress = Progress(self, timeout, SPIN_SECONDS if world_size <= _cores() else 0.0)
         self._mutex = self._progress.mutex
         self._mail = Mailbox()
         self._number = 0
@@ -340,3 +344,8 @@ class Endpoint:
         )
         error.theirs = frame.note
         return error
+
+
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else (os.cpu_count() or 1)

@@ -1,6 +1,7 @@
 """How is one function run on every rank of a world of real processes?
 
-Pack it, take workers from the pool, let a crew see the run through, give the workers back.
+Pack it, take workers from the pool, let a crew see the run through, give the workers back. Whatever ends a run except success
+(a rank that fails, Ctrl-C) ends every worker of it at once: nothing of a run is ever left behind.
 """
 
 from __future__ import annotations
@@ -55,6 +56,13 @@ def launch(
     jobs = [Job(rank, world_size, entry, parcel, here) for rank in range(world_size)]
     workers = pool(wire)
     children = workers.take(world_size, options.start_timeout)
-    outcome = Crew(children, jobs, wire, options.start_timeout).run()
+    try:
+        outcome = Crew(children, jobs, wire, options.start_timeout).run()
+    except BaseException:
+        for child in children:
+            child.strike()
+        for child in children:
+            child.bury()
+        raise
     workers.give(children)
     return outcome

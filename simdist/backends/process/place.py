@@ -14,17 +14,18 @@ from simdist.place import innermost, text
 __all__ = ["is_ours", "thread_place"]
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-_NOBODYS = (threading.__file__, "<string>")  # below a thread, and below a worker's main function, there is no user
+_WORKER = "simdist.backends.process.worker"
 
 
 def is_ours(filename: str) -> bool:
-    """Whether a file belongs to this package (or is the start of a worker), not to the user."""
-    return filename in _NOBODYS or _PACKAGE in Path(filename).resolve().parents
+    """Whether a file belongs to this package, not to the user."""
+    return _PACKAGE in Path(filename).resolve().parents
 
 
 def thread_place(ident: int) -> str:
     """The innermost line outside simdist of the thread with this identifier as ``train.py:31``, or an empty text."""
     place = innermost(sys._current_frames().get(ident))
-    if place is None or place[0].co_filename in _NOBODYS:
+    # At the bottom of a stack is a thread's start, or the line that started the worker: no user's program.
+    if place is None or place[0].co_filename == threading.__file__ or _WORKER in place[0].co_names:
         return ""
     return text(place)

@@ -64,12 +64,16 @@ class Progress:
     Args:
         owner: the endpoint.
         timeout: seconds for a wait that names none; None for ever.
+        spin: seconds to look again and again before sleeping; only where every rank has a core of its own.
     """
 
-    def __init__(self, owner: Owner, timeout: float | None) -> None:
+    def __init__(self, owner: Owner, timeout: float | None, spin: float = 0.0) -> None:
         self.mutex = threading.RLock()
         self.pending = 0
-        self._owner, self._timeout = owner, timeout
+        self._owner, self._timeout, self._spin = owner, timeout, spin
+        self._main = (
+            threading.get_ident()
+        )  # only it looks before it sleeps: a second thread would disturb its computing
         self._selector = selectors.DefaultSelector()
         self._ear, self._mouth = socket.socketpair()
         for end in (self._ear, self._mouth):
@@ -205,7 +209,7 @@ class Progress:
 
     def _serve(self, timeout: float | None) -> None:
         """Sleep until a link is ready, then move its messages. Only the leader calls this."""
-        events = self._selector.select(timeout)
+        events = self._await(timeout)
         with self.mutex:
             for key, mask in events:
                 link: Link | None = key.data
@@ -218,6 +222,16 @@ class Progress:
                     link.pump()
                 self.watch(link)
             self._owner.after_progress()
+
+    def _await(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Sleep until something is ready, looking for a moment first: to be woken costs more than a short message."""
+        if self._spin and threading.get_ident() == self._main and (timeout is None or timeout > self._spin):
+            end = time.perf_counter() + self._spin
+            while time.perf_counter() < end:
+                events = self._selector.select(0)
+                if events:
+                    return events
+        return self._selector.select(timeout)
 
     def _kick(self) -> None:
         if self._leading:

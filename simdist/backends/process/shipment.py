@@ -7,16 +7,21 @@ each process's own. What cannot travel is found and named before any process sta
 
 from __future__ import annotations
 
+import io
+import linecache
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.machinery import PathFinder
-from types import FunctionType, ModuleType
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from simdist.errors import DistBackendError
 
-__all__ = ["culprit", "pack", "ship"]
+__all__ = ["culprit", "named_code", "pack", "ship"]
 
 _DEPTH = 6
 _REMEDY = (
@@ -43,11 +48,37 @@ def ship(fn: Callable[..., Any], args: tuple[Any, ...], options: Any) -> bytes:
 
 
 def pack(value: Any) -> bytes:
-    """Any value as bytes, functions and classes of ``__main__`` by value."""
+    """Any value as bytes, functions and classes of ``__main__`` by value.
+
+    A function keeps the name of its file (cloudpickle drops it), so that a traceback from a rank names the user's line.
+    """
+    data = io.BytesIO()
+    _pickler()(data, protocol=5).dump(value)
+    return data.getvalue()
+
+
+@cache
+def _pickler() -> Any:
     import cloudpickle  # here: it is wanted only when processes start
 
-    data: bytes = cloudpickle.dumps(value, protocol=5)
-    return data
+    parent = cloudpickle.Pickler.dispatch_table
+
+    def reduce_code(code: CodeType) -> tuple[Any, ...]:
+        make, parts = parent[CodeType](code)[:2]
+        # What was typed into a notebook is in no file that the worker could show: its lines travel too.
+        lines = None if Path(code.co_filename).exists() else linecache.getlines(code.co_filename)
+        return named_code, (code.co_filename, lines, make, parts)
+
+    return type("Pickler", (cloudpickle.Pickler,), {"dispatch_table": ChainMap({CodeType: reduce_code}, parent)})
+
+
+def named_code(
+    filename: str, lines: list[str] | None, make: Callable[..., CodeType], parts: tuple[Any, ...]
+) -> CodeType:
+    """In a worker: a code object that knows its file again."""
+    if lines:
+        linecache.cache[filename] = (sum(map(len, lines)), None, lines, filename)
+    return make(*parts).replace(co_filename=filename)
 
 
 def _home(fn: Any) -> ModuleType | None:

@@ -60,7 +60,7 @@ class Parcel:
 
     def __init__(self, nbytes: int) -> None:
         self.data = np.empty(nbytes, dtype=np.uint8)
-        self._landing = Landing(memoryview(self.data))
+        self._landing = Landing(self.data.data)
         self.error: BaseException | None = None
 
     def want(self) -> memoryview:
@@ -88,7 +88,7 @@ class Folding:
         # Only a ufunc is known to work element by element; any other callable sees the whole message at once.
         self._length = min(per_block, target.size) if isinstance(combine, np.ufunc) else target.size
         self._scratch = np.empty(self._length, dtype=target.dtype)
-        self._bytes = memoryview(self._scratch.view(np.uint8))
+        self._bytes = self._scratch.view(np.uint8).data
         self._done, self._fill = 0, 0
         self.error: BaseException | None = None
 

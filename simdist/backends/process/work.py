@@ -102,7 +102,7 @@ class Work:
         """Take a payload that arrived before the receive was posted (bytes, uint8)."""
         assert self.view is not None
         if self.combine is None:
-            self.view[:] = memoryview(data)
+            self.view[:] = data.data
         elif self.nbytes:
             fold(self.buf.reshape(-1), data.view(self.buf.dtype), self.combine, self.peer < self.rank)
 
@@ -136,7 +136,7 @@ def raw_bytes(buf: Any, *, writeable: bool) -> memoryview | None:
             )
         if writeable and not buf.flags.writeable:
             raise ValueError(f"cannot receive into the read-only array {buf.shape} {buf.dtype}: copy it first")
-        return memoryview(buf.reshape(-1).view(np.uint8))
+        return buf.reshape(-1).view(np.uint8).data
     try:
         view = memoryview(buf)
     except TypeError:
