@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,6 +71,8 @@ def _sizes(text: str) -> list[int]:
         raise UsageError(f"--world-sizes {text!r} is not a list of numbers: for example 1,2,4,8.") from None
     if not sizes or min(sizes) < 1:
         raise UsageError(f"--world-sizes {text!r} holds a number below 1: a run has at least one rank.")
+    if any(a >= b for a, b in pairwise(sizes)):
+        raise UsageError(f"--world-sizes {text!r} has to rise: for example 1,2,4,8.")
     return sizes
 
 

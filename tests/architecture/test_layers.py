@@ -1,9 +1,10 @@
 """Which module may import which? The table of rows, kept true by reading every import statement.
 
 A module imports lower rows and its own chapter only: never a neighbour of the same row, never upward. What counts as an
-import: every ``import`` and ``from ... import`` in the file, inside functions and under ``TYPE_CHECKING`` too, since
-an annotation of one of our own types is knowledge as well (of a third party's type it is not: nothing is loaded). Relative imports are resolved. ``import simdist.nn`` counts as ``simdist.nn``; naming the
-package itself (``import simdist as sd``) counts as the top row, where the promised names live.
+import: every ``import`` and ``from ... import`` in the file, inside functions and under ``TYPE_CHECKING`` too, since an
+annotation with one of our own types is knowledge as well (with a third party's type it is not: nothing is loaded). Relative
+imports are resolved. ``import simdist.nn`` counts as ``simdist.nn``; naming the package itself (``import simdist as sd``) counts
+as the top row, where the promised names live.
 """
 
 from __future__ import annotations
