@@ -1,0 +1,86 @@
+"""What do the handwritten digits look like?
+
+1,797 images of 8 x 8 pixels from 0 to 16, ten classes, written by 13 people: the test set of the UCI Optical Recognition of
+Handwritten Digits (E. Alpaydin, C. Kaynak 1998; CC BY 4.0; see digits.LICENSE.txt), in scikit-learn's order. Every fifth image,
+from the first on, is kept for testing: 1,437 to train on, 360 to test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simdist.data import batch
+
+__all__ = ["digits", "digits_split"]
+
+Array = npt.NDArray[Any]
+
+
+@cache
+def _load() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    with resources.files("simdist.data").joinpath("digits.npz").open("rb") as file, np.load(file) as arrays:
+        images, labels = arrays["images"], arrays["labels"].astype(np.int64)
+    for array in (images, labels):
+        array.flags.writeable = False  # shared by everybody who asks
+    return images, labels
+
+
+def _split(train: bool) -> slice | npt.NDArray[np.intp]:
+    count = len(_load()[1])
+    return np.flatnonzero(np.arange(count) % 5) if train else slice(0, count, 5)
+
+
+def digits_split(dtype: npt.DTypeLike = np.float32) -> tuple[Array, Array, Array, Array]:
+    """All images at once, as numpy arrays.
+
+    Args:
+        dtype: of the images.
+
+    Returns:
+        x_train (1437, 64) in 0..1, y_train (1437,) int64, x_test (360, 64), y_test (360,).
+    """
+    images, labels = _load()
+    scaled = images.astype(dtype) / np.dtype(dtype).type(16)
+    return scaled[_split(True)], labels[_split(True)], scaled[_split(False)], labels[_split(False)]
+
+
+def digits(
+    batch_size: int,
+    rank: int = 0,
+    world_size: int = 1,
+    steps: int | None = None,
+    epoch: int = 0,
+    seed: int = 0,
+    train: bool = True,
+    dtype: npt.DTypeLike = np.float32,
+) -> Iterator[tuple[Any, Array]]:
+    """This rank's share of shuffled batches of handwritten digits.
+
+    Args:
+        batch_size: rows of the *global* batch; each rank gets its contiguous share, shares differ by at most one row.
+        rank: who asks.
+        world_size: how many ranks share a batch.
+        steps: number of batches, going on into the following epochs; None for one epoch (its whole batches).
+        epoch: the first epoch; each epoch has its own shuffle.
+        seed: selects the shuffles, the same on every rank.
+        train: the 1,437 training images, or the 360 test images.
+        dtype: of the images, float32 or float64.
+
+    Yields:
+        x: Tensor (rows, 64) in 0..1, and y: (rows,) int64.
+
+    Raises:
+        DataError: an argument that cannot be right; it is raised here, before the first step.
+    """
+    images, labels = _load()
+    chosen = _split(train)
+    mine_x, mine_y = images[chosen], labels[chosen]
+    rows = batch.indices("digits", len(mine_y), batch_size, rank, world_size, steps, epoch, seed)
+    one = np.dtype(dtype).type(16)
+    return ((mine_x[row].astype(dtype) / one, mine_y[row]) for row in rows)
