@@ -42,7 +42,7 @@ class UnknownNameError(SimdistError, ValueError):
     """
 
     def __init__(self, what: str, name: object, known: Iterable[str], hint: str = "") -> None:
-        self.what, self.name, self.known = what, name, sorted(known)
+        self.what, self.name, self.known, self.hint = what, name, sorted(known), hint
         close = nearest(str(name), self.known)
         text = f"there is no {what} named {name!r}."
         text += f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
@@ -50,7 +50,7 @@ class UnknownNameError(SimdistError, ValueError):
         super().__init__(f"{text} {hint}".rstrip())
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.what, self.name, self.known))
+        return (type(self), (self.what, self.name, self.known, self.hint))
 
 
 class ClusterError(SimdistError, ValueError):

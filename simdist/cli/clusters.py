@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from simdist.cli.failure import taught
 from simdist.cli.output import print_json, print_table
 from simdist.cluster import presets
-from simdist.units import format_bytes, format_rate, format_time
+from simdist.units import format_bytes, format_flops, format_rate, format_time
 
 __all__ = ["clusters"]
 
@@ -33,11 +34,11 @@ def clusters(
     elif toml:
         typer.echo(presets.get(name).to_toml())
     elif sources:
-        rows = [(key, _plain(value), source) for key, value, source in presets.sources(name)]
+        rows = presets.sources(name)
         if as_json:
             print_json([dict(zip(("key", "value", "source"), row, strict=True)) for row in rows])
         else:
-            print_table(("key", "value", "source"), rows, title=name)
+            print_table(("key", "value", "source"), [(key, _human(key, value), source) for key, value, source in rows])
     else:
         facts = _facts(name)
         if as_json:
@@ -80,15 +81,14 @@ UNITS = (
     ("memory", format_bytes),
     ("launch_overhead", format_time),
     ("latency", format_time),
-    ("peak_flops", lambda rate: f"{rate / 1e12:.4g} TFLOP/s"),
+    ("peak_flops", format_flops),
 )
-"""Which printer a fact takes, by the beginning of its name; the first row that fits decides."""
+"""Which printer a fact takes, by the beginning of its name or of its last part; the first row that fits decides."""
 
 
 def _human(key: str, value: Any) -> str:
-    printer = next((show for start, show in UNITS if key.startswith(start)), str)
-    return str(printer(value))
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, int | float | str) else str(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{inner} {_human(key, item)}" for inner, item in value.items())
+    names = (key, key.rpartition(".")[2])
+    printer = next((show for start, show in UNITS if any(name.startswith(start) for name in names)), None)
+    return printer(value) if printer and isinstance(value, int | float) else str(value)

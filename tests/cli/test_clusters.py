@@ -28,7 +28,7 @@ def test_the_list_as_json_has_seconds_and_bytes(call) -> None:
 def test_each_can_be_described(call, name: str) -> None:
     shown = call("clusters", name)
     assert shown.exit_code == 0
-    for word in (name, presets.get(name).device(0).name, "TFLOP/s"):
+    for word in (name, presets.get(name).device(0).name, "FLOP/s"):
         assert word in shown.output
 
 
@@ -47,7 +47,14 @@ def test_each_number_has_a_source(call, name: str) -> None:
 def test_sources_as_a_table(call) -> None:
     shown = call("clusters", "dgx-a100", "--sources")
     assert shown.exit_code == 0
-    assert shown.output.splitlines()[1].split() == ["key", "value", "source"]
+    assert shown.output.splitlines()[0].split() == ["key", "value", "source"]
+
+
+def test_numbers_have_units_for_a_person(call) -> None:
+    shown = call("clusters", "dgx-a100", "--sources").output
+    assert "bfloat16 312 TFLOP/s" in shown
+    assert "80 GB" in shown
+    assert "e+" not in shown
 
 
 def test_a_description_as_toml_can_be_used_again(call, tmp_path: Path) -> None:
