@@ -30,7 +30,7 @@ ROWS: dict[int, tuple[tuple[str, ...], ...]] = {
     4: (("backends",),),
     5: (("distributed",),),
     6: (("launch", "result", "clock", "compare", "scaling"),),
-    7: (("distributed.ddp",),),
+    7: (("distributed.ddp", "distributed.bucket", "distributed.reducer"),),
     8: (("nn.parallel",),),
     9: (("plans",),),
     10: (("plot",), ("calibrate",), ("validate",), ("learn",)),

@@ -11,12 +11,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BINARY = {".npz", ".npy", ".png", ".gz", ".xz"}
 
-# What -> pattern. Written in pieces so that this file does not match itself.
+# What -> pattern. This file itself is not searched.
 FORBIDDEN: dict[str, str] = {
-    "an absolute path of one machine": r"(?<![\w.~])/(?:wor" r"k|roo" r"t|hom" r"e|tm" r"p|op" r"t|Use" r"rs)/\w",
-    "a directory beside the repository": r"\.\./shar" r"ed\b",
-    "a package index": r"(?:extra-)?index-" r"url|find-" r"links|pypi\.or" r"g|file" r"s\.pythonhosted",
-    "an unfinished place": r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b",
+    "an absolute path of one machine": r"(?<![\w.~])/(?:work|root|home|tmp|opt|Users)/\w",
+    "a directory beside the repository": r"\.\./shared\b",
+    "a package index": r"(?:extra-)?index-url|find-links|pypi\.org|files\.pythonhosted",
+    "an unfinished place": r"\b(?:TODO|FIXME|XXX)\b",
     "a merge that was not finished": r"^(?:<{7}|>{7}) ",
 }
 
@@ -25,7 +25,8 @@ def tracked() -> list[str]:
     """The text files under version control (everything but caches where git is not there)."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
     names = [name for name in listed.stdout.split("\0") if name]
-    return [name for name in names if Path(name).suffix not in BINARY and (ROOT / name).is_file()]
+    readable = [name for name in names if Path(name).suffix not in BINARY and (ROOT / name).is_file()]
+    return [name for name in readable if (ROOT / name) != Path(__file__)]
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
