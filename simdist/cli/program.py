@@ -70,6 +70,10 @@ def _module(path: Path) -> ModuleType:
     except BaseException:
         del sys.modules[name]
         raise
+    if name != path.stem:  # a real process could not import it under this name: send it along
+        import cloudpickle
+
+        cloudpickle.register_pickle_by_value(module)
     return module
 
 

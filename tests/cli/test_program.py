@@ -87,11 +87,15 @@ def test_an_error_in_the_file_is_theirs_and_leaves_no_half_module(tmp_path: Path
 def test_a_file_called_like_a_loaded_module_does_not_replace_it(tmp_path: Path) -> None:
     import json
 
+    import cloudpickle
+
     path = tmp_path / "json.py"
     path.write_text("def train(rank, world_size):\n    return 'mine'\n")
     try:
-        assert load(f"{path}:train")(0, 1) == "mine"
+        function = load(f"{path}:train")
+        assert function(0, 1) == "mine"
         assert sys.modules["json"] is json
+        assert b"mine" in cloudpickle.dumps(function), "it travels by value: json is another module elsewhere"
     finally:
         sys.path.remove(str(tmp_path))
 
