@@ -6,13 +6,13 @@ give steps) · ``algorithm`` (the table of them) · ``chunks`` · ``call`` (one 
 """
 
 from .algorithm import ALGORITHMS, DEFAULT, Algorithm, plan
-from .call import Call, Members
+from .call import Call, Members, Request
 from .execute import execute
 from .reduce_op import ReduceOp
 from .step import Step, Transfer
 from .transport import Tag, Transport, Work
 
 __all__ = [
-    "ALGORITHMS", "DEFAULT", "Algorithm", "Call", "Members", "ReduceOp", "Step", "Tag", "Transfer", "Transport", "Work",
+    "ALGORITHMS", "DEFAULT", "Algorithm", "Call", "Members", "ReduceOp", "Request", "Step", "Tag", "Transfer", "Transport", "Work",
     "execute", "plan",
 ]  # fmt: skip

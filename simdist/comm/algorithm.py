@@ -31,7 +31,8 @@ class Algorithm:
         collective: what it performs: ``"all_reduce"``.
         steps: (rank, size, root) -> the steps of that rank; pure.
         whole: True if the buffer moves as one chunk (trees), False if it is cut into one chunk per rank.
-        symmetric: True if in every step every rank sends one chunk and receives one (rings, dissemination).
+        symmetric: True if nobody can be done before everybody has come (in each step every rank sends and receives).
+        ring: True if every rank sends to its right neighbour only, in chunks of one size where the buffer divides.
     """
 
     name: str
@@ -39,14 +40,15 @@ class Algorithm:
     steps: Callable[[int, int, int], Iterator[Step]]
     whole: bool = False
     symmetric: bool = False
+    ring: bool = False
 
 
 ALGORITHMS: dict[str, Algorithm] = {
     row.name: row
     for row in (
-        Algorithm("ring_all_reduce", "all_reduce", ring_all_reduce, symmetric=True),
-        Algorithm("ring_reduce_scatter", "reduce_scatter", ring_reduce_scatter, symmetric=True),
-        Algorithm("ring_all_gather", "all_gather", ring_all_gather, symmetric=True),
+        Algorithm("ring_all_reduce", "all_reduce", ring_all_reduce, symmetric=True, ring=True),
+        Algorithm("ring_reduce_scatter", "reduce_scatter", ring_reduce_scatter, symmetric=True, ring=True),
+        Algorithm("ring_all_gather", "all_gather", ring_all_gather, symmetric=True, ring=True),
         Algorithm("binomial_broadcast", "broadcast", binomial_broadcast, whole=True),
         Algorithm("binomial_reduce", "reduce", binomial_reduce, whole=True),
         Algorithm("star_gather", "gather", star_gather),

@@ -1,21 +1,22 @@
 """What exactly does one rank ask for when it enters a collective?
 
-A ``Call`` says everything about it as data: which group, the how-manieth collective of that group, which algorithm, which
-buffer in which chunks. A backend executes it, the simulator compares the calls of the ranks with each other, the trace names
-it. Two calls match when their ``signature`` is equal.
+A ``Request`` says what is asked, as a value: which group, which algorithm, which shape and reduction. Calls alike share one. A
+``Call`` is one entry: the request, its place in the order of the group's collectives, and the buffer. A backend executes calls, the
+simulator compares those of different ranks, the trace names them. Two calls match when their requests' ``signature`` is equal.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..place import Place
 from .algorithm import Algorithm, plan
 from .step import Step
 
-__all__ = ["Call", "Members"]
+__all__ = ["Call", "Members", "Request", "describe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,65 +41,94 @@ class Members:
         return len(self.ranks)
 
 
-@dataclass(slots=True)
-class Call:
-    """One rank's part in one collective.
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """What is asked of a group.
 
     Attributes:
         name: torch's name of the collective: ``"all_reduce"``.
         members: the group.
-        sequence: 0 for the first collective of the group, and so on: calls match by it and by nothing else.
         algorithm: how it is done.
         root: group rank of the root (0 where there is none).
-        flat: the contiguous one-dimensional work buffer; chunk i is ``flat[cuts[i]:cuts[i + 1]]``.
-        cuts: chunk boundaries; None if ``parts`` is given.
-        parts: chunk number -> array, where chunks are not slices of one buffer (gather, scatter).
+        cuts: chunk i of a call's buffer is ``flat[cuts[i]:cuts[i + 1]]``; None if the buffer is one chunk, or not cut.
         combine: how to combine two contributions, or None.
         divisor: what a complete chunk is divided by (AVG), or 0.
-        signature: what must be equal on all ranks: (operation, shape, dtype, reduction, root).
+        signature: what must be equal on all ranks: (operation, shape, dtype, reduction, global root).
         nbytes: size of the payload as the collective's own definition counts it.
-        where: code position of the user's call (see ``backends.place``), or None.
     """
 
     name: str
     members: Members
-    sequence: int
     algorithm: Algorithm
     root: int
-    flat: Any
     cuts: tuple[int, ...] | None
     combine: np.ufunc | None
     divisor: int
     signature: tuple[Any, ...]
     nbytes: int
-    where: Any = None
-    parts: dict[int, Any] | None = field(default=None)
 
     def steps(self) -> tuple[Step, ...]:
         """What this rank does, step by step."""
         return plan(self.algorithm, self.members.rank, len(self.members.ranks), self.root)
 
+    def describe(self) -> str:
+        """The request for an error text: ``all_reduce of (4, 8) float32, SUM``."""
+        return describe(self.signature)
+
+
+class Call:
+    """One rank's entry into one collective.
+
+    Attributes:
+        request: what is asked.
+        sequence: 0 for the first collective of the group, and so on: calls match by it and by nothing else.
+        flat: the contiguous one-dimensional work buffer.
+        where: the user's line, or None.
+        parts: chunk number -> array, where chunks are not slices of one buffer (gather, scatter).
+    """
+
+    __slots__ = ("flat", "parts", "request", "sequence", "where")
+
+    def __init__(
+        self,
+        request: Request,
+        sequence: int,
+        flat: Any,
+        where: Place | None = None,
+        parts: dict[int, Any] | None = None,
+    ) -> None:
+        self.request, self.sequence, self.flat, self.where, self.parts = request, sequence, flat, where, parts
+
+    @property
+    def members(self) -> Members:
+        """The group."""
+        return self.request.members
+
     def chunk(self, index: int) -> Any:
         """The array that is chunk ``index`` on this rank (a view: writing to it writes to the buffer)."""
         if self.parts is not None:
             return self.parts[index]
-        if self.algorithm.whole:
-            return self.flat
-        assert self.cuts is not None
-        return self.flat[self.cuts[index] : self.cuts[index + 1]]
-
-    def chunk_nbytes(self, index: int) -> int:
-        """The size in bytes of a chunk."""
-        return int(self.chunk(index).nbytes)
+        cuts = self.request.cuts
+        return self.flat if cuts is None else self.flat[cuts[index] : cuts[index + 1]]
 
     @property
     def label(self) -> str:
         """A short name for traces: ``all_reduce #3``."""
-        return f"{self.name} #{self.sequence}"
+        return f"{self.request.name} #{self.sequence}"
 
-    def describe(self) -> str:
-        """The call for an error text: ``all_reduce of (4, 8) float32, SUM``."""
-        return describe(self.signature)
+    @property
+    def full_label(self) -> str:
+        """The name with its group: ``all_reduce #3 of group 'world'``."""
+        return f"{self.request.name} #{self.sequence} of group {self.request.members.name!r}"
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a trace tells about it."""
+        request = self.request
+        return {
+            "group": request.members.name, "sequence": self.sequence, "bytes": request.nbytes,
+            "size": request.members.size, "algorithm": request.algorithm.name, "collective": request.name,
+        }  # fmt: skip
 
 
 def describe(signature: tuple[Any, ...]) -> str:

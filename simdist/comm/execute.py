@@ -23,7 +23,7 @@ USER_CHANNEL, COLLECTIVE_CHANNEL = 0, 1
 
 def tag_of(call: Call) -> Tag:
     """The tag of all messages of one collective: they can be matched by nothing else."""
-    return (call.members.id, COLLECTIVE_CHANNEL, call.sequence)
+    return (call.request.members.id, COLLECTIVE_CHANNEL, call.sequence)
 
 
 def combine_into(buf: Any, received: Any, combine: np.ufunc | None, received_is_lower: bool) -> None:
@@ -43,14 +43,14 @@ def divide(chunk: Any, divisor: int) -> None:
 
 def execute(call: Call, transport: Transport) -> None:
     """Run this rank's steps; on return the chunks hold the result as far as the algorithm promises it here."""
-    tag = tag_of(call)
-    for send, recv, combine, finish in call.steps():
+    tag, request = tag_of(call), call.request
+    for send, recv, combine, finish in request.steps():
         if recv is not None:
-            arriving = transport.irecv(call.chunk(recv.chunk), recv.peer, tag, call.combine if combine else None)
+            arriving = transport.irecv(call.chunk(recv.chunk), recv.peer, tag, request.combine if combine else None)
         if send is not None:
             leaving = transport.isend(call.chunk(send.chunk), send.peer, tag)
             leaving.wait()
         if recv is not None:
             arriving.wait()
-        if finish is not None and call.divisor:
-            divide(call.chunk(finish), call.divisor)
+        if finish is not None and request.divisor:
+            divide(call.chunk(finish), request.divisor)

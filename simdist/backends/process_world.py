@@ -1,0 +1,268 @@
+"""What does a rank see of its backend when it is a real process?
+
+The same ``World`` as in simulation, over a ``process.Endpoint``. The same executor runs the same steps of a collective
+(``comm.execute``), so the numbers are equal bit for bit. Asynchronous collectives run on one thread per process group, in order,
+as on a stream; a blocking one joins the queue if there is one.
+
+Times are measured. The main stream of the trace is tiled like a simulated one: what lies between two communications is computing.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from .. import place
+from ..comm.call import Call, Members
+from ..comm.execute import execute
+from ..comm.transport import Tag
+from ..errors import ClusterError
+from ..place import Place
+from ..tensor.observe import Listener
+from ..trace.span import MAIN
+from .process.endpoint import Endpoint
+from .process.launcher import launch as launch_processes
+from .process.options import ProcessOptions
+from .process.work import Work
+from .program import Program
+from .settings import Outcome, Settings
+
+__all__ = ["ProcessWorld", "launch", "serve"]
+
+DEFAULT_TIMEOUT = 300.0
+"""Seconds that one wait may take on real processes, where a deadlock cannot be seen at once."""
+
+
+class _GroupTransport:
+    """Messages inside one group for one collective; the note makes both sides compare what they think they are doing."""
+
+    __slots__ = ("_call", "_endpoint", "_note", "_ranks", "rank", "size")
+
+    def __init__(self, endpoint: Endpoint, call: Call, checked: bool) -> None:
+        members: Members = call.members
+        self._endpoint, self._call, self._ranks = endpoint, call, members.ranks
+        self.rank, self.size = members.rank, len(members.ranks)
+        self._note = _note(call) if checked else b""
+
+    def _label(self) -> str:
+        return f"{self._call.full_label} at {place.text(self._call.where)}"
+
+    def isend(self, buf: Any, dst: int, tag: Tag) -> Work:
+        """Post a send to group rank ``dst`` (the executor leaves the buffer alone until it is done)."""
+        return self._endpoint.isend(buf, self._ranks[dst], tag, self._note, owned=True, label=self._label)
+
+    def irecv(self, buf: Any, src: int, tag: Tag, combine: Any = None) -> Work:
+        """Post a receive from group rank ``src``."""
+        return self._endpoint.irecv(buf, self._ranks[src], tag, combine, self._note, label=self._label)
+
+
+def _note(call: Call) -> bytes:
+    return f"collective {call.sequence} of group {call.members.name!r}: {call.request.describe()}".encode()[:2000]
+
+
+class _ThreadWork:
+    """A collective on a communication thread."""
+
+    def __init__(self, world: ProcessWorld, call: Call) -> None:
+        self.world, self.call = world, call
+        self.error: BaseException | None = None
+        self._done = threading.Event()
+
+    def wait(self) -> None:
+        """Block until it is complete; raise what made it fail."""
+        began = self.world.now()
+        self._done.wait()
+        self.world.record(began, "communication", self.call.label)
+        if self.error is not None:
+            raise self.error
+
+    def is_completed(self) -> bool:
+        """Whether it is complete now."""
+        return self._done.is_set()
+
+    def perform(self) -> None:
+        """Run it (on the communication thread)."""
+        try:
+            self.world.perform(self.call)
+        except BaseException as error:
+            self.error = error
+        self._done.set()
+
+
+class ProcessWorld:
+    """One rank in a process of its own."""
+
+    backend = "process"
+
+    def __init__(self, endpoint: Endpoint, options: ProcessOptions) -> None:
+        self.endpoint = endpoint
+        self.rank, self.world_size = endpoint.rank, endpoint.world_size
+        self.seed, self.device, self.checked = options.seed, options.device, options.checked
+        self.timeout: float | None = options.timeout
+        self.state: dict[str, Any] = {}
+        self.notes: list[str] = []
+        self.listener: Listener | None = None
+        self.spans: list[Any] = []
+        self._mark = 0.0
+        self._queues: dict[int, queue.SimpleQueue[_ThreadWork | None]] = {}
+        self._last: dict[int, _ThreadWork] = {}
+
+    # -- time -------------------------------------------------------------------------------------------------------
+
+    def now(self) -> float:
+        """Seconds since the common start of all ranks."""
+        return self.endpoint.now()
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep for real."""
+        began = self.now()
+        time.sleep(seconds)
+        self.record(began, "sleep", "sleep")
+
+    def compute(self, flops: float, nbytes: float, seconds: float | None, name: str, dtype: str) -> None:
+        """Nothing: on a real backend work takes the time it takes."""
+
+    def record(self, began: float, kind: str, name: str) -> None:
+        """The main program did ``kind`` from ``began`` until now, and computed before that."""
+        end = self.now()
+        began = max(began, self._mark)
+        if began > self._mark:
+            self.spans.append((self.rank, MAIN, "compute", "python", self._mark, began, None))
+        if end > began:
+            self.spans.append((self.rank, MAIN, kind, name, began, end, {"op": name, "exposed": True}))
+            self._mark = end
+
+    # -- messages ---------------------------------------------------------------------------------------------------
+
+    def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Any:
+        """Post a message of the user's to global rank ``dst``."""
+        return _Recorded(self, self.endpoint.isend(buf, dst, tag, label=lambda: f"send at {place.text(where)}"), "send")
+
+    def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Any:
+        """Be ready for a message of the user's from global rank ``src``."""
+        return _Recorded(self, self.endpoint.irecv(buf, src, tag, label=lambda: f"recv at {place.text(where)}"), "recv")
+
+    # -- collectives ------------------------------------------------------------------------------------------------
+
+    def perform(self, call: Call) -> None:
+        """Run a collective on the calling thread and record it on the group's stream."""
+        began = self.now()
+        execute(call, _GroupTransport(self.endpoint, call, self.checked))
+        stream = f"comm:{call.members.id}"
+        self.spans.append((self.rank, stream, "communication", call.label, began, self.now(), call.details))
+
+    def collective(self, call: Call, async_op: bool) -> _ThreadWork | None:
+        """Take part in a collective: at once, or on the group's thread."""
+        group = call.members.id
+        last = self._last.get(group)
+        if not async_op and (last is None or last.is_completed()):
+            began = self.now()
+            self.perform(call)
+            self.record(began, "communication", call.label)
+            return None
+        work = self._last[group] = _ThreadWork(self, call)
+        self._queue(group).put(work)
+        if async_op:
+            return work
+        work.wait()
+        return None
+
+    def _queue(self, group: int) -> queue.SimpleQueue[_ThreadWork | None]:
+        found = self._queues.get(group)
+        if found is None:
+            found = self._queues[group] = queue.SimpleQueue()
+            threading.Thread(target=_serve_queue, args=(found,), name=f"simdist-comm-{group}", daemon=True).start()
+        return found
+
+    def is_completed(self, work: Any) -> bool:
+        """Whether ``work`` is complete now."""
+        return bool(work.is_completed())
+
+    def finish(self) -> tuple[list[Any], list[str]]:
+        """The rank has returned: end the threads, close the trace; returns its rows and notes."""
+        for waiting in self._queues.values():
+            waiting.put(None)
+        end = self.now()
+        if end > self._mark:
+            self.spans.append((self.rank, MAIN, "compute", "python", self._mark, end, None))
+        return self.spans, self.notes
+
+
+class _Recorded:
+    """A message whose waiting appears in the trace."""
+
+    __slots__ = ("_name", "_work", "_world")
+
+    def __init__(self, world: ProcessWorld, work: Work, name: str) -> None:
+        self._world, self._work, self._name = world, work, name
+
+    def wait(self) -> None:
+        began = self._world.now()
+        self._work.wait()
+        self._world.record(began, "communication", self._name)
+
+    def is_completed(self) -> bool:
+        return self._work.is_completed()
+
+
+def _serve_queue(waiting: queue.SimpleQueue[_ThreadWork | None]) -> None:
+    while (work := waiting.get()) is not None:
+        work.perform()
+
+
+# -- launching ----------------------------------------------------------------------------------------------------------------
+
+
+def serve(
+    rank: int,
+    world_size: int,
+    endpoint: Endpoint,
+    options: ProcessOptions,
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+) -> tuple[Any, Any]:
+    """What a worker calls: make a World, enter the rank, return its result and its part of the trace."""
+    module, _, name = options.extra["entry"].partition(":")
+    world = ProcessWorld(endpoint, options)
+    result = getattr(import_module(module), name)(world, fn, args, options.extra["kwargs"])
+    return result, (*world.finish(), endpoint.now())
+
+
+def launch(program: Program, entry: Callable[..., Any], settings: Settings) -> Outcome:
+    """Run the program on local processes.
+
+    Args:
+        program: the user's function and arguments.
+        entry: what makes a rank out of a World; travels by name.
+        settings: how; stragglers and jitter belong to simulation and are refused.
+
+    Raises:
+        What ``backends.process.launch`` raises.
+    """
+    if settings.stragglers or settings.jitter:
+        raise ClusterError(
+            "stragglers and jitter are simulated; on backend='process' machines are as fast as they are."
+        )
+    options = ProcessOptions(
+        timeout=DEFAULT_TIMEOUT if settings.timeout is None else settings.timeout,
+        seed=settings.seed,
+        checked=settings.checked,
+        device=settings.device,
+        cluster=settings.cluster,
+        eager_limit=settings.eager_limit,
+        extra={"entry": f"{entry.__module__}:{entry.__qualname__}", "kwargs": dict(program.kwargs or {})},
+    )
+    done = launch_processes(
+        program.fn, program.args, world_size=settings.world_size, options=options, entry=f"{__name__}:{serve.__name__}"
+    )
+    ends = [payload[2] for payload in done.payloads]
+    end = max(ends, default=0.0)
+    spans = [row for payload in done.payloads for row in payload[0]] if settings.traced else []
+    if settings.traced:
+        spans += [(rank, MAIN, "idle", "returned", t, end, None) for rank, t in enumerate(ends) if t < end]
+    notes = [note for payload in done.payloads for note in payload[1]]
+    return Outcome(done.results, end, ends, sorted(spans, key=lambda row: (row[4], row[0], row[1])), [], [], [], notes)

@@ -1,0 +1,96 @@
+"""Who carries the bytes in simulation? Nobody: they stay in one process, and a clock says how long it would have taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from ..errors import UnknownNameError
+from ..sim import LEVELS, Job, SimRank
+from .output import prefixed_output
+from .program import Program, UnpicklableError
+from .settings import MemoryUse, Outcome, Settings
+from .watchdog import watchdog
+from .world import World
+
+__all__ = ["launch"]
+
+Entry = Callable[[World, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
+
+
+@lru_cache(maxsize=1)
+def _blas() -> Any:
+    """The BLAS libraries of this process (looking for them takes some milliseconds, so once)."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
+    """Run the program on simulated ranks.
+
+    Args:
+        program: the user's function and arguments.
+        entry: what makes a rank out of a World: sets its context, calls the function.
+        settings: how.
+
+    Raises:
+        Whatever left a rank's function; DeadlockError, DistTimeoutError, CollectiveMismatchError of the simulator.
+    """
+    if settings.network not in LEVELS:
+        raise UnknownNameError("network level", settings.network, LEVELS)
+    notes: list[str] = []
+    copies = _copies(program, notes)
+
+    def body(rank: SimRank) -> Any:
+        return entry(rank, *copies())
+
+    job = Job(
+        settings.cluster,
+        settings.world_size,
+        body,
+        seed=settings.seed,
+        device=settings.device,
+        checked=settings.checked,
+        traced=settings.traced,
+        eager_limit=settings.eager_limit,
+        timeout=settings.timeout,
+        stragglers=settings.stragglers,
+        jitter=settings.jitter,
+        lazy=not settings.strict,
+        shortcut=settings.shortcut,
+    )
+    with prefixed_output(), _blas().limit(limits=1), watchdog(settings.watchdog, lambda: job.kernel.heartbeat):
+        time = job.run()
+    return _outcome(job, time, notes)
+
+
+def _copies(program: Program, notes: list[str]) -> Callable[[], tuple[Any, ...]]:
+    """A function that gives each rank its own (fn, args, kwargs)."""
+    try:
+        packed = program.pack()
+    except UnpicklableError as error:
+        notes.append(f"all ranks share one copy of the function and its arguments: {error}")
+        return lambda: (program.fn, program.args, dict(program.kwargs or {}))
+    return lambda: Program.unpack(packed)
+
+
+def _outcome(job: Job, time: float, notes: list[str]) -> Outcome:
+    use = [
+        MemoryUse(r.rank, a.capacity, a.peak, a.peak_time, a.at_peak, a.peaks)
+        for r in job.ranks
+        for a in (r.allocator,)
+    ]
+    for rank in job.ranks:
+        notes += rank.notes
+    return Outcome(
+        job.results,
+        time,
+        [rank.main.now for rank in job.ranks],
+        sorted(job.spans or [], key=lambda row: (row[4], row[0], row[1], row[5])),
+        sorted(job.flows or [], key=lambda row: (row[3], row[0], row[1], row[4])),
+        job.memory or [],
+        use,
+        notes,
+    )

@@ -1,0 +1,65 @@
+"""What does one rank see of the backend that carries it?
+
+``simdist.distributed``, ``sd.compute`` and their like never ask which backend they run on: they talk to the ``World`` of the
+current rank. The simulator's is ``sim.rank.SimRank``; that of a real process is ``backends.process_world.ProcessWorld``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ..comm.call import Call
+from ..comm.transport import Tag, Work
+from ..place import Place
+from ..tensor.observe import Listener
+
+__all__ = ["World"]
+
+
+class World(Protocol):
+    """One rank's view of a running job.
+
+    Attributes:
+        rank: global rank.
+        world_size: number of ranks.
+        backend: ``"sim"``, ``"process"``, ...
+        seed: the run's seed.
+        device: ``"real"`` or ``"meta"`` (shapes only).
+        checked: compare the ranks' calls with each other.
+        timeout: explicit limit of any one wait in the backend's own seconds, or None.
+        state: what ``simdist.distributed`` keeps per rank (default group, number of groups).
+        notes: what the run's report should tell about this rank.
+        listener: who bills the primitives that this rank computes, or None.
+    """
+
+    rank: int
+    world_size: int
+    backend: str
+    seed: int
+    device: str
+    checked: bool
+    timeout: float | None
+    state: dict[str, Any]
+    notes: list[str]
+    listener: Listener | None
+
+    def now(self) -> float:
+        """Seconds since the start of the run, on the backend's clock."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+
+    def compute(self, flops: float, nbytes: float, seconds: float | None, name: str, dtype: str) -> None:
+        """Charge work by hand (a real backend does nothing: its work takes the time it takes)."""
+
+    def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Work:
+        """Start to send a contiguous array to global rank ``dst``."""
+
+    def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Work:
+        """Start to receive into a contiguous array from global rank ``src``."""
+
+    def collective(self, call: Call, async_op: bool) -> Work | None:
+        """Take part in a collective; with ``async_op`` give a Work at once, else return when it is done."""
+
+    def is_completed(self, work: Any) -> bool:
+        """Whether ``work`` is complete now (asking may cost time)."""

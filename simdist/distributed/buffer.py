@@ -1,0 +1,89 @@
+"""How does a user's array become a buffer that can travel?
+
+Collectives work on contiguous one-dimensional buffers. An array that is contiguous already is used in place; anything else (a
+transpose, a strided slice) is copied to a buffer, and the result is written back *through the view*, so the base changes where the
+view looks and nowhere else. An asynchronous call always works on a copy: its input is taken when it is issued, its result
+appears when it is waited for, so the order of execution never shows.
+
+Accepted are numpy arrays, simdist Tensors, and shape-only MetaArrays. A tensor that is a result on the tape is refused: changing
+it in place would falsify the gradients.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import GradientError
+from ..tensor import MetaArray, Tensor
+
+__all__ = ["array_of", "flatten", "numeric", "writeable"]
+
+_KINDS = "biufc"
+
+
+def array_of(value: Any, what: str) -> Any:
+    """The ndarray or MetaArray inside ``value``.
+
+    Args:
+        value: a numpy array, Tensor or MetaArray.
+        what: the call and argument, for texts: ``"all_reduce: tensor"``.
+
+    Raises:
+        TypeError: anything else, or an array of objects.
+    """
+    array = value.data if isinstance(value, Tensor) else value
+    if not isinstance(array, np.ndarray | MetaArray):
+        raise TypeError(
+            f"{what} must be a numpy array or a simdist Tensor, got {type(value).__name__}: use np.array(...) or "
+            "sd.tensor(...), and keep a reference, since the result is written into it."
+        )
+    return numeric(array, what)
+
+
+def numeric(array: Any, what: str) -> Any:
+    """``array`` itself, if its elements are numbers.
+
+    Raises:
+        TypeError: an array of objects or strings.
+    """
+    if array.dtype.kind not in _KINDS:
+        raise TypeError(f"{what} has dtype {array.dtype}: only arrays of numbers can be sent.")
+    return array
+
+
+def writeable(value: Any, what: str) -> Any:
+    """The array inside ``value``, which a collective is going to overwrite.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: a read-only array.
+        GradientError: a tensor that was computed with gradients (it is on the tape).
+    """
+    array = array_of(value, what)
+    if isinstance(value, Tensor) and value.requires_grad and not value.is_leaf:
+        raise GradientError(
+            f"{what} is a result that gradients flow through; overwriting it would falsify them. Pass x.detach(), or "
+            "communicate the leaf it was computed from."
+        )
+    if isinstance(array, np.ndarray) and not array.flags.writeable:
+        raise ValueError(f"{what} is a read-only array; the result cannot be written into it. Pass a copy: x.copy().")
+    return array
+
+
+def flatten(array: Any, copy: bool) -> tuple[Any, bool]:
+    """A contiguous one-dimensional buffer with the contents of ``array``.
+
+    Args:
+        array: any shape and strides.
+        copy: True if the buffer must not share memory with the array.
+
+    Returns:
+        The buffer, and whether it shares memory (then nothing has to be written back).
+    """
+    if isinstance(array, MetaArray):
+        return array.reshape(-1), True
+    if array.flags.c_contiguous and not copy:
+        return array.reshape(-1), True
+    return array.flatten(), False

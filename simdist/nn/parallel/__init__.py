@@ -1,0 +1,5 @@
+"""torch.nn.parallel's names."""
+
+from ...distributed.ddp import DistributedDataParallel
+
+__all__ = ["DistributedDataParallel"]

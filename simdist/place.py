@@ -1,0 +1,56 @@
+"""Where in the user's file did this happen?
+
+Error texts name the line of the person's own code, not ours. Finding it is on the path of every call, so only the frame's code
+object and instruction are kept; file and line are worked out when an error asks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType
+
+__all__ = ["Place", "caller", "innermost", "text"]
+
+Place = tuple[CodeType, int]
+"""A code object and the index of the instruction in it."""
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_EXERCISES = os.path.join(_PACKAGE, "learn", "exercises") + os.sep
+_ours: dict[CodeType, bool] = {}
+
+
+def _is_ours(code: CodeType) -> bool:
+    known = _ours.get(code)
+    if known is None:
+        name = code.co_filename
+        known = _ours[code] = name.startswith(_PACKAGE) and not name.startswith(_EXERCISES)
+    return known
+
+
+def caller() -> Place | None:
+    """The place in the nearest calling frame that is not simdist's own code."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not _is_ours(code):
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def innermost(frame: FrameType | None) -> Place | None:
+    """The same for a suspended stack whose top frame is ``frame``."""
+    while frame is not None and _is_ours(frame.f_code):
+        frame = frame.f_back
+    return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def text(place: Place | None) -> str:
+    """``train.py:31`` (a notebook cell or a string shows as Python names it)."""
+    if place is None:
+        return "an unknown place"
+    code, instruction = place
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    line = next((n for start, end, n in code.co_lines() if start <= instruction < end and n is not None), lines[0])
+    return f"{os.path.basename(code.co_filename)}:{line}"

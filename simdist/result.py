@@ -1,0 +1,178 @@
+"""What did a run give?
+
+A ``Run`` is a value: what the ranks returned, how long it took, the trace, the memory; and ways to look at it. It can be saved and
+loaded again. Everything that is drawn is drawn by ``simdist.plot``, which is imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .backends.settings import MemoryUse
+from .trace import Trace, at, breakdown, chrome, critical_path
+from .units import format_bytes, format_time
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Run", "load_run"]
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """What happened in one run of one function.
+
+    Attributes:
+        name: the function's name.
+        results: what each rank returned, by rank.
+        time: seconds of the whole run (simulated, or measured on a real backend).
+        rank_times: when each rank returned, seconds.
+        world_size: number of ranks.
+        backend: ``"sim"``, ``"process"``, ...
+        cluster: the cluster's name.
+        network: the level of the network's simulation.
+        seed: the run's seed.
+        trace: spans, messages, memory points.
+        memory: the use of each rank's accelerator memory (empty on a real backend).
+        notes: what a person should know about this run.
+    """
+
+    name: str
+    results: list[Any]
+    time: float
+    rank_times: list[float]
+    world_size: int
+    backend: str
+    cluster: str
+    network: str
+    seed: int
+    trace: Trace
+    memory: list[MemoryUse] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return (
+            f"Run({self.name!r}, world_size={self.world_size}, backend={self.backend!r}, cluster={self.cluster!r}, "
+            f"time={format_time(self.time)!r})"
+        )
+
+    # -- words ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def breakdown(self) -> breakdown.Breakdown:
+        """Where each rank's time went."""
+        return breakdown.breakdown(self.trace)
+
+    def report(self) -> str:
+        """Where the time went, as a text: per part the mean over ranks and the slowest rank; the parts sum to the time."""
+        lines = [
+            f"{self.name}: {self.world_size} ranks, {self.where()}, {format_time(self.time)}"
+            f" {'simulated' if self.backend == 'sim' else 'measured'}",
+            breakdown.report_text(self.trace),
+        ]
+        if self.memory:
+            fullest = max(self.memory, key=lambda use: use.peak)
+            lines.append(
+                f"memory: at most {format_bytes(fullest.peak)} of {format_bytes(fullest.capacity)}, on rank {fullest.rank} "
+                f"at {format_time(fullest.peak_time)}"
+            )
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def where(self) -> str:
+        """What the run ran on, for titles."""
+        if self.backend == "sim":
+            return f"simulated on {self.cluster} (network: {self.network})"
+        return f"on {self.world_size} real processes ({self.backend})"
+
+    def at(self, t: float) -> at.Moment:
+        """What every rank and stream is doing at time ``t`` (seconds), what it waits for, and whom to blame."""
+        return at.at(self.trace, t)
+
+    def critical_path(self) -> critical_path.CriticalPath:
+        """The chain of work and messages that determined the time of the run."""
+        return critical_path.critical_path(self.trace)
+
+    # -- pictures ---------------------------------------------------------------------------------------------------
+
+    def timeline(
+        self,
+        ranks: Sequence[int] | None = None,
+        start: float | None = None,
+        end: float | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw one row per rank and stream: what it did when.
+
+        Args:
+            ranks: which ranks (None: all, or a choice if they are many).
+            start: from when, seconds.
+            end: until when, seconds.
+            ax: matplotlib axes to draw on, or None for new ones.
+        """
+        from .plot.timeline import timeline
+
+        return timeline(self.trace, ranks=ranks, start=start, end=end, ax=ax)
+
+    def memory_plot(self, rank: int = 0, ax: Axes | None = None) -> Axes:
+        """Draw the memory of ``rank`` over time, by class."""
+        from .plot.memory import memory
+
+        capacity = self.memory[rank].capacity if self.memory else None
+        return memory(self.trace, rank=rank, capacity=capacity, ax=ax)
+
+    def breakdown_plot(self, ax: Axes | None = None) -> Axes:
+        """Draw where each rank's time went, as stacked bars."""
+        from .plot.breakdown import breakdown as draw
+
+        return draw(self.breakdown, ax=ax)
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def save_trace(self, path: str | Path) -> Path:
+        """Write the trace for Perfetto or chrome://tracing (a ``.json`` file), or for Holistic Trace Analysis (a folder).
+
+        Args:
+            path: a name that ends in ``.json`` (or ``.json.gz``) for one file; any other name is a folder with one file
+                per rank.
+        """
+        path = Path(path)
+        if path.name.endswith((".json", ".json.gz")):
+            chrome.write(self.trace, path)
+        else:
+            from .trace import hta
+
+            hta.write(self.trace, path)
+        return path
+
+    def save(self, path: str | Path) -> Path:
+        """Write the whole run to a file, to be read by ``sd.load_run`` (Python's pickle: load only files you trust)."""
+        path = Path(path)
+        with path.open("wb") as file:
+            pickle.dump({"simdist run": _FORMAT, "run": self}, file, protocol=5)
+        return path
+
+
+def load_run(path: str | Path) -> Run:
+    """Read a run that ``Run.save`` wrote.
+
+    Raises:
+        ValueError: the file is no saved run.
+        FileNotFoundError: there is no such file.
+    """
+    with Path(path).open("rb") as file:
+        try:
+            found = pickle.load(file)
+            if found["simdist run"] == _FORMAT:
+                run: Run = found["run"]
+                return run
+        except (pickle.UnpicklingError, KeyError, TypeError, EOFError):
+            pass
+    raise ValueError(f"{path} is not a run saved by this version of simdist (run.save('name.run') writes one).")

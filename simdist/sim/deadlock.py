@@ -1,0 +1,76 @@
+"""Why can nothing run any more?
+
+When the ready stack and the event heap are both empty and a rank has not returned, the run is dead. The report names every
+waiting rank, what it waits for and where in the user's file, and, if there is one, the cycle: rank a waits for b, b for c, ... for
+a. A rank that waits for one that has returned is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..place import Place, innermost, text
+from ..units import format_time
+from .kernel import Task
+
+__all__ = ["describe", "find_cycle"]
+
+
+def find_cycle(waits: Mapping[int, Sequence[int]]) -> list[int]:
+    """A cycle of the wait-for graph as [a, b, ..., a], smallest first rank first; empty if there is none."""
+    state: dict[int, int] = {}
+    for origin in sorted(waits):
+        path: list[int] = []
+        stack = [(origin, iter(sorted(waits.get(origin, ()))))]
+        while stack:
+            node, targets = stack[-1]
+            if node not in state:
+                state[node] = 1
+                path.append(node)
+            for target in targets:
+                if state.get(target) == 1:
+                    cycle = path[path.index(target) :]
+                    first = cycle.index(min(cycle))
+                    cycle = cycle[first:] + cycle[:first]
+                    return [*cycle, cycle[0]]
+                if target in waits and target not in state:
+                    stack.append((target, iter(sorted(waits.get(target, ())))))
+                    break
+            else:
+                state[node] = 2
+                path.pop()
+                stack.pop()
+    return []
+
+
+def describe(mains: Sequence[Task], *, headline: str = "deadlock: no rank can go on.") -> str:
+    """The report over the main tasks of all ranks (at most 16 ranks are listed one by one)."""
+    waiting = [task for task in mains if not task.finished]
+    returned = [task.rank for task in mains if task.finished]
+    waits = {task.rank: task.waiting.ranks() if task.waiting else () for task in waiting}
+    lines = [headline]
+    for task in waiting[:16]:
+        what = task.waiting.what if task.waiting else "nothing that is known"
+        missing = ", ".join(map(str, waits[task.rank][:8])) + (", ..." if len(waits[task.rank]) > 8 else "")
+        blame = f" (needs rank {missing})" if missing else ""
+        lines.append(f"  rank {task.rank} at {format_time(task.now)} waits in {what}{blame}, {text(_place(task))}")
+    if len(waiting) > 16:
+        lines.append(f"  ... and {len(waiting) - 16} more ranks")
+    if returned:
+        listed = ", ".join(map(str, returned[:16])) + (", ..." if len(returned) > 16 else "")
+        lines.append(f"  rank {listed} {'has' if len(returned) == 1 else 'have'} returned")
+    cycle = find_cycle(waits)
+    if cycle:
+        lines.append("The cycle: " + " -> ".join(map(str, cycle)) + ".")
+        lines.append(
+            "Break it: let one side receive first, post isend/irecv and wait afterwards, or make every rank call the "
+            "collectives of its groups in one common order."
+        )
+    else:
+        lines.append("Every rank of a group must make the same calls, and every recv needs its send.")
+    return "\n".join(lines)
+
+
+def _place(task: Task) -> Place | None:
+    known = task.waiting.place(task.rank) if task.waiting is not None else None
+    return known if known is not None else innermost(task.greenlet.gr_frame)

@@ -1,0 +1,197 @@
+"""When does it happen? The clock, and who runs next.
+
+Ranks are plain blocking functions, each in a greenlet. Three rules make the simulation fast and its result independent of the
+order of execution:
+
+1. **Every task has its own clock** (``Task.now``). Computing adds to it and makes no event.
+2. **A stack of runnable tasks** (last in, first out: it stays inside one group of ranks, where the caches are warm). A task runs
+   until it must wait; then the next one runs. Only when the stack is empty does SimPy's environment take its next event.
+3. **What depends on order goes through SimPy**: messages on links that several senders share, polling, timers. Such an event is
+   scheduled at an absolute time, and all events happen in the order (time, insertion).
+
+Why that is right. Programs of blocking sends and receives with named partners are Kahn networks: what they compute, and when,
+does not depend on which runnable task runs first. And nothing is ever posted into the past: a task made runnable while the
+environment stands at T has a clock of at least T.
+
+In **strict mode** every advance of a clock is a SimPy event, so that tasks run in the order of time. It is slow and obvious, and
+the lazy mode is tested against it, bit for bit.
+
+Source of the idea of local clocks: Kahn, "The semantics of a simple language for parallel programming", IFIP 1974; Fujimoto,
+"Parallel and Distributed Simulation Systems", 2000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import copy_context
+from heapq import heappush
+from typing import Any
+
+import greenlet
+import simpy
+from simpy.events import NORMAL, Event
+
+from .waiting import Reason, Waiting
+
+__all__ = ["Kernel", "Stopped", "Task"]
+
+
+class Stopped(greenlet.GreenletExit):
+    """Thrown into a task that must end because the run is over."""
+
+
+class Task:
+    """Something that runs under the clock: a rank's main program, or one of its communication streams.
+
+    Attributes:
+        now: the task's own clock, seconds.
+        rank: the rank it belongs to.
+        name: ``"main"`` or the stream's name.
+        waiting: what it waits for while suspended, else None.
+        finished: the function has returned or raised.
+    """
+
+    __slots__ = ("finished", "greenlet", "kernel", "name", "now", "rank", "waiting")
+
+    def __init__(self, kernel: Kernel, rank: int, name: str, body: Callable[[], None]) -> None:
+        self.kernel, self.rank, self.name = kernel, rank, name
+        self.now = 0.0
+        self.waiting: Reason | None = None
+        self.finished = False
+        self.greenlet = greenlet.greenlet(body, kernel.hub)
+        self.greenlet.gr_context = copy_context()
+
+
+class Kernel:
+    """The clock and the scheduler of one run.
+
+    Args:
+        lazy: False for strict mode (an event per advance).
+    """
+
+    def __init__(self, *, lazy: bool = True) -> None:
+        self.env = simpy.Environment()
+        self.lazy = lazy
+        self.hub = greenlet.getcurrent()
+        self.ready: list[tuple[Task, Any]] = []
+        self.tasks: list[Task] = []
+        self.current: Task | None = None
+        self.stop_time = float("inf")
+        self.heartbeat = 0
+
+    # -- tasks ------------------------------------------------------------------------------------------------------
+
+    def spawn(self, rank: int, name: str, body: Callable[[], None], *, start: bool = True) -> Task:
+        """Make a task; it begins to run when the scheduler reaches it (or when woken, with ``start=False``)."""
+        task = Task(self, rank, name, body)
+        self.tasks.append(task)
+        if start:
+            self.ready.append((task, None))
+        return task
+
+    def wait(self, task: Task, waiting: Reason) -> Any:
+        """Suspend ``task`` (the running one) until somebody wakes it; the only place where greenlets switch.
+
+        Returns:
+            What ``wake`` was given. An exception given to ``throw`` is raised here.
+        """
+        task.waiting = waiting
+        value = self.hub.switch()
+        task.waiting = None
+        if value.__class__ is _Raise:
+            raise value.error
+        if task.now > self.stop_time:
+            raise Stopped
+        return value
+
+    def wake(self, task: Task, value: Any = None) -> None:
+        """Let ``task`` go on with ``value`` as the result of its wait."""
+        self.ready.append((task, value))
+
+    def throw(self, task: Task, error: BaseException) -> None:
+        """Let ``task`` go on with ``error`` raised at its wait."""
+        self.ready.append((task, _Raise(error)))
+
+    # -- time -------------------------------------------------------------------------------------------------------
+
+    def advance(self, task: Task, seconds: float) -> None:
+        """Move the task's clock forward: an addition in lazy mode, an event in strict mode."""
+        task.now += seconds
+        if task.now > self.stop_time:
+            raise Stopped
+        if not self.lazy:
+            self.catch_up(task)
+
+    def catch_up(self, task: Task) -> None:
+        """Suspend the running task until the environment's clock has reached its own."""
+        self.at(task.now, lambda: self.wake(task))
+        self.wait(task, Waiting("the clock", ()))
+
+    def at(self, time: float, callback: Callable[[], None]) -> None:
+        """Call back at the absolute ``time``: events of one time happen in the order in which they were scheduled.
+
+        SimPy's own ``schedule`` takes a delay, and now + (time - now) need not be ``time`` in floating point; so the event is
+        put on the environment's heap directly, as ``Environment.schedule`` does it.
+        """
+        event = Event(self.env)
+        event._ok, event._value = True, None
+        event.callbacks = [lambda _: callback()]
+        heappush(self.env._queue, (max(time, self.env._now), NORMAL, next(self.env._eid), event))
+
+    # -- the main loop ----------------------------------------------------------------------------------------------
+
+    def run(self, on_failure: Callable[[Task, BaseException], None]) -> None:
+        """Run until nothing can run any more.
+
+        Args:
+            on_failure: called when an exception leaves a task; decides what is kept (and may set ``stop_time``).
+        """
+        ready, env = self.ready, self.env
+        while True:
+            while ready:
+                task, value = ready.pop()
+                if task.finished:
+                    continue
+                self.current = task
+                self.heartbeat += 1
+                try:
+                    task.greenlet.switch(value)
+                except greenlet.GreenletExit:
+                    pass
+                except (KeyboardInterrupt, SystemExit):
+                    task.finished = True
+                    raise
+                except BaseException as error:
+                    task.finished = True
+                    on_failure(task, error)
+                else:
+                    if task.waiting is not None:
+                        continue
+                if task.greenlet.dead:
+                    task.finished = True
+            if not env._queue:
+                break
+            env.step()
+        self.current = None
+
+    def close(self) -> None:
+        """End every task that is still suspended, in order, so that no greenlet outlives the run."""
+        self.ready.clear()
+        for task in self.tasks:
+            while task.greenlet and not task.greenlet.dead:
+                try:
+                    task.greenlet.throw(Stopped)
+                except greenlet.GreenletExit:
+                    pass
+                except Exception:  # the user's own clean-up failed: the run has its result or its error already
+                    break
+            task.finished = True
+
+
+class _Raise:
+    """Marks a value given to a waiting task as an error to raise."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error

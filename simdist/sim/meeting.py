@@ -1,0 +1,215 @@
+"""Where do the members of a group meet for one collective?
+
+Collectives match by their order within a group: the k-th call of each member belongs together. A ``Meeting`` is what the
+simulator knows about one such k: who has come, with which call, when. It serves three ends.
+
+* **Checking.** Each arrival's signature is compared with the first one's; a difference is raised on every rank of the group,
+  naming both lines.
+* **Waiting told apart from transfer.** In a symmetric algorithm nobody can finish before the last member has come, so the time
+  until then is waiting for a straggler, and the rest is communication.
+* **The short cut.** If every member comes with a blocking call and nothing else under way, and each link belongs to one member,
+  the members park here and the last one replays the algorithm for all (``sim.replay``). As soon as one member does not
+  qualify, all go the long way (``comm.execute`` over the network). Both give the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..comm.call import Call, Members
+from ..comm.execute import execute
+from ..errors import CollectiveMismatchError
+from ..place import Place, text
+from ..units import format_time
+from .kernel import Kernel, Task
+from .network import Network
+from .replay import Hops, replay
+
+if TYPE_CHECKING:
+    from .rank import SimRank
+
+__all__ = ["Meeting", "Meetings", "Ways"]
+
+
+class Meeting:
+    """What is known about one collective of one group; also the reason for which its parked members are suspended."""
+
+    __slots__ = ("calls", "error", "group", "last_arrival", "left", "long_way", "parked", "starts", "tasks")
+
+    def __init__(self, members: Members) -> None:
+        size = len(members.ranks)
+        self.group = members
+        self.calls: list[Call | None] = [None] * size
+        self.starts: list[float] = [0.0] * size
+        self.tasks: list[Task | None] = [None] * size
+        self.last_arrival = 0.0
+        self.long_way = False
+        self.parked = 0
+        self.left = size
+        self.error: str | None = None
+
+    @property
+    def what(self) -> str:
+        """The collective, for a person."""
+        call = next(call for call in self.calls if call is not None)
+        return call.full_label
+
+    def ranks(self) -> tuple[int, ...]:
+        """The global ranks that have not come yet."""
+        return tuple(rank for rank, call in zip(self.group.ranks, self.calls, strict=True) if call is None)
+
+    def place(self, rank: int) -> Place | None:
+        """The line at which ``rank`` called it."""
+        call = self.calls[self.group.ranks.index(rank)]
+        return call.where if call is not None else None
+
+
+class Ways(NamedTuple):
+    """What a group's topology allows.
+
+    Attributes:
+        short: every link belongs to one end of it, in one direction: a replay is exact.
+        hops: the route from each member to its right neighbour, if they are all alike.
+    """
+
+    short: bool
+    hops: Hops | None
+
+
+class Meetings:
+    """All meetings of a run."""
+
+    def __init__(self, kernel: Kernel, network: Network, *, checked: bool, shortcut: bool) -> None:
+        self.kernel, self.network, self.checked = kernel, network, checked
+        self.shortcut = shortcut and kernel.lazy and network.eager_limit == 0
+        self.open: dict[tuple[int, int], Meeting] = {}
+        self.num_replayed = 0
+        self._ways: dict[int, Ways] = {}
+
+    def attend(self, rank: SimRank, task: Task, call: Call, quiet: bool) -> tuple[float, float]:
+        """Take part in a collective; on return it is complete on this rank and the task's clock stands at its end.
+
+        Args:
+            rank: who.
+            task: the task that runs it (main, or a communication stream).
+            quiet: this rank blocks in it and has nothing else under way.
+
+        Returns:
+            The times at which this rank entered, and at which its waiting for others ended.
+        """
+        request = call.request
+        members = request.members
+        key = (members.id, call.sequence)
+        meeting = self.open.get(key)
+        if meeting is None:
+            meeting = self.open[key] = Meeting(members)
+        if self.checked:
+            self._check(meeting, call, task)
+        me, entered = members.rank, task.now
+        meeting.calls[me], meeting.starts[me], meeting.tasks[me] = call, entered, task
+        if entered > meeting.last_arrival:
+            meeting.last_arrival = entered
+        if not meeting.long_way and not (quiet and self.shortcut and self.ways(members).short):
+            self._go_the_long_way(meeting, task)
+        if meeting.long_way:
+            waited = self._execute(rank, task, call)
+        elif meeting.parked + 1 == len(meeting.calls):
+            waited = self._replay(meeting, task, call)
+        else:
+            meeting.parked += 1
+            waited = self.kernel.wait(task, meeting)
+            if waited is None:
+                waited = self._execute(rank, task, call)
+        meeting.left -= 1
+        if not meeting.left:
+            del self.open[key]
+        now = task.now
+        if request.algorithm.symmetric:
+            last = meeting.last_arrival
+            return entered, last if last < now else now
+        return entered, min(entered + waited, now)
+
+    # -- checking ---------------------------------------------------------------------------------------------------
+
+    def _check(self, meeting: Meeting, call: Call, task: Task) -> None:
+        if meeting.error is not None:
+            raise CollectiveMismatchError(meeting.error)
+        for other in meeting.calls:
+            if other is None:
+                continue
+            if other.request.signature == call.request.signature:
+                return
+            meeting.error = self._mismatch(call, other, task.now)
+            meeting.long_way = True
+            for waiting in meeting.tasks:
+                if waiting is not None and waiting.waiting is not None:
+                    self.kernel.throw(waiting, CollectiveMismatchError(meeting.error))
+            raise CollectiveMismatchError(meeting.error)
+
+    @staticmethod
+    def _mismatch(call: Call, other: Call, now: float) -> str:
+        mine, theirs = call.members.ranks[call.members.rank], other.members.ranks[other.members.rank]
+        return (
+            f"rank {mine} at {format_time(now)}: collective {call.sequence} of group {call.members.name!r} is "
+            f"{call.request.describe()} ({text(call.where)}), but rank {theirs} called {other.request.describe()} "
+            f"({text(other.where)}). Every rank of a group must make the same calls in the same order, with equal "
+            "shapes and dtypes."
+        )
+
+    # -- running ----------------------------------------------------------------------------------------------------
+
+    def _go_the_long_way(self, meeting: Meeting, task: Task) -> None:
+        """Somebody does not qualify for the short cut: who is parked goes on message by message."""
+        meeting.long_way = True
+        for parked in meeting.tasks:
+            if parked is not None and parked is not task:
+                self.kernel.wake(parked)
+
+    def _execute(self, rank: SimRank, task: Task, call: Call) -> float:
+        """Run this rank's steps; returns how long it waited for partners to post."""
+        transport = rank.transport(task, call)
+        execute(call, transport)
+        return transport.waited
+
+    def _replay(self, meeting: Meeting, task: Task, call: Call) -> float:
+        """The last member has come: work through the steps of all, and let the others go on at their end."""
+        self.num_replayed += 1
+        calls: list[Call] = meeting.calls  # type: ignore[assignment]  # all have come
+        hops = self.ways(call.members).hops if call.request.algorithm.ring else None
+        finish, waited = replay(calls, meeting.starts, self._wire, hops, self.network.flows)
+        ready = self.kernel.ready
+        for member in range(len(finish) - 1, -1, -1):
+            other = meeting.tasks[member]
+            assert other is not None
+            other.now = finish[member]
+            if other is not task:
+                ready.append((other, waited[member]))
+        if task.now > self.kernel.stop_time:
+            self.kernel.advance(task, 0.0)
+        return waited[call.members.rank]
+
+    def _wire(self, src: int, dst: int) -> tuple[float, float]:
+        route = self.network.cluster.route(src, dst)
+        return route.bandwidth, route.latency
+
+    def ways(self, members: Members) -> Ways:
+        """What the group's topology allows (worked out once per group)."""
+        known = self._ways.get(members.id)
+        if known is None:
+            known = self._ways[members.id] = self._look(members.ranks)
+        return known
+
+    def _look(self, ranks: tuple[int, ...]) -> Ways:
+        route = self.network.cluster.route
+        pairs = [(a, b) for a in ranks for b in ranks if a != b] if len(ranks) <= 64 else _ring_and_powers(ranks)
+        short = all(route(a, b).owned and not set(route(a, b).links) & set(route(b, a).links) for a, b in pairs)
+        hops = {Hops(*self._wire(a, b)) for a, b in zip(ranks, ranks[1:] + ranks[:1], strict=True)}
+        return Ways(short, hops.pop() if len(hops) == 1 else None)
+
+
+def _ring_and_powers(ranks: tuple[int, ...]) -> list[tuple[int, int]]:
+    """The pairs that the algorithms use in a large group: distances that are powers of two, both ways, and the root's."""
+    size = len(ranks)
+    distances = [2**k for k in range(size.bit_length()) if 2**k < size]
+    pairs = [(ranks[i], ranks[(i + s * d) % size]) for i in range(size) for d in distances for s in (1, -1)]
+    return pairs + [(ranks[0], b) for b in ranks[1:]] + [(b, ranks[0]) for b in ranks[1:]]

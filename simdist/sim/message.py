@@ -1,0 +1,107 @@
+"""What is a message while it is on its way?
+
+A message has two sides, the sender's and the receiver's; each side is a ``Work`` that its rank can wait for. The message starts
+when both sides are posted (rendezvous), or when the sender's is (eager). Who computes the times is ``sim.network``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..comm.execute import combine_into
+from ..errors import DistTimeoutError
+from ..place import Place
+from ..units import format_time
+from .kernel import Kernel, Task
+from .waiting import Waiting
+
+__all__ = ["Message", "Side"]
+
+
+class Message:
+    """Bytes from one rank to another.
+
+    Attributes:
+        sent: when the sender posted it.
+        eager: it starts without its receiver.
+        arrived: when its last byte arrives (None until the network has served it).
+    """
+
+    __slots__ = ("arrived", "dst", "eager", "label", "nbytes", "payload", "receiver", "sender", "sent", "src")
+
+    def __init__(self, src: int, dst: int, nbytes: int, payload: Any, sent: float, label: str, sender: Side) -> None:
+        self.src, self.dst, self.nbytes, self.payload, self.sent, self.label = src, dst, nbytes, payload, sent, label
+        self.arrived: float | None = None
+        self.eager = False
+        self.sender = sender
+        self.receiver: Side | None = None
+
+
+class Side:
+    """One rank's end of a message, and the ``Work`` that it waits for.
+
+    Attributes:
+        posted: when this side was posted.
+        ready: when both sides were (None until then): until then the rank waits for the other, after it for bytes.
+        done: when this side is complete (None until known).
+        on_wait: called once by ``wait`` with the time at which the rank began to wait (the recorder's hook).
+        timeout: how long a wait may take, seconds, or None.
+        where: the user's line.
+    """
+
+    __slots__ = ("buf", "combine", "done", "kernel", "lower", "message", "on_wait", "peer", "posted", "ready", "text",
+                 "timeout", "waiter", "where")  # fmt: skip
+
+    def __init__(self, kernel: Kernel, posted: float, peer: int, text: str) -> None:
+        self.kernel, self.posted, self.peer, self.text = kernel, posted, peer, text
+        self.ready: float | None = None
+        self.done: float | None = None
+        self.waiter: Task | None = None
+        self.message: Message | None = None
+        self.buf: Any = None
+        self.combine: Any = None
+        self.lower = False
+        self.timeout: float | None = None
+        self.on_wait: Callable[[float, Side], None] | None = None
+        self.where: Place | None = None
+
+    def complete(self, time: float) -> None:
+        """The network knows now that this side ends at ``time``; wake who waits for it."""
+        self.done = time
+        if self.waiter is not None:
+            self.kernel.wake(self.waiter)
+
+    def wait(self) -> None:
+        """Suspend the running task until this side is complete; a receiver's buffer then holds the data."""
+        kernel = self.kernel
+        task = kernel.current
+        assert task is not None
+        began = task.now
+        if self.done is None:
+            self.waiter = task
+            kernel.wait(task, Waiting(self.text, (self.peer,), self.where))
+        done = self.done
+        assert done is not None
+        if self.timeout is not None and done - began > self.timeout:
+            raise DistTimeoutError(
+                f"rank {task.rank} at {format_time(began + self.timeout)}: {self.text} took longer than its timeout of "
+                f"{format_time(self.timeout)}. Give it more time, or find out why rank {self.peer} is late."
+            )
+        if done > task.now:
+            task.now = done
+            kernel.advance(task, 0.0)
+        if self.on_wait is not None:
+            self.on_wait(began, self)
+            self.on_wait = None
+        self.deliver()
+
+    def deliver(self) -> None:
+        """Put the received bytes into the buffer, once."""
+        if self.buf is not None and self.message is not None and self.message.payload is not None:
+            combine_into(self.buf, self.message.payload, self.combine, self.lower)
+            self.message.payload = None
+
+    def completed_at(self, now: float) -> bool:
+        """Whether this side is complete at time ``now``."""
+        return self.done is not None and self.done <= now

@@ -1,0 +1,147 @@
+"""When does a message arrive?
+
+The level ``"messages"``: every message is a thing of its own. Two sides post it; it starts when both have (a rendezvous), or
+when the sender has, if it is no larger than the eager limit. Its route is a list of directed links. Links are *cut-through*: the
+first byte does not wait for the last one, so a message of n bytes takes
+
+    (sum of the latencies) + n / (smallest bandwidth),
+
+and it occupies all links of its route for n / (smallest bandwidth) seconds from its start. Each link has **one message in
+service**; the others wait in the order in which they became ready (ties: in the order in which they were posted). The sender
+is free when the last byte has left, the receiver when it has arrived.
+
+A link that only one sender can use needs no event: that sender posts in the order of its own clock. On all others the message
+enters at its own time through the environment's heap, which brings the senders into the order of time. (Fair sharing of a
+link, and cheaper levels, belong to another chapter of the simulator.)
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from ..cluster import Cluster
+from ..comm.transport import Tag
+from .kernel import Kernel
+from .message import Message, Side
+
+__all__ = ["LEVELS", "Network"]
+
+LEVELS: dict[str, str] = {"messages": "every message on its own: one in service per link"}
+"""The network levels that exist, and what each does."""
+
+
+class Network:
+    """Who has posted what, and until when each link is occupied.
+
+    Args:
+        kernel: the clock.
+        cluster: the machines; ranks are devices 0, 1, ...
+        eager_limit: messages of at most this many bytes do not wait for their receiver.
+        flows: the trace's list of messages, or None.
+    """
+
+    def __init__(self, kernel: Kernel, cluster: Cluster, eager_limit: int, flows: list[Any] | None) -> None:
+        self.kernel, self.cluster, self.eager_limit, self.flows = kernel, cluster, eager_limit, flows
+        self.free: list[float] = [0.0] * len(cluster.links)
+        self.num_messages = 0
+        self._sent: dict[tuple[int, int, Tag], deque[Message]] = {}
+        self._awaited: dict[tuple[int, int, Tag], deque[Side]] = {}
+        self._private: dict[tuple[int, int], bool] = {}
+        self.with_streams: set[int] = set()
+        """Ranks whose messages come from more than one task: their order in time is known only to the heap."""
+
+    # -- posting ----------------------------------------------------------------------------------------------------
+
+    def send(self, now: float, src: int, dst: int, tag: Tag, buf: Any, label: str) -> Side:
+        """Rank ``src`` posts, at ``now``, the contents that ``buf`` has at this call."""
+        side = Side(self.kernel, now, dst, f"{label}: send to rank {dst}")
+        message = Message(src, dst, buf.nbytes, buf.copy(), now, label, side)
+        self.num_messages += 1
+        message.eager = eager = message.nbytes <= self.eager_limit
+        key = (src, dst, tag)
+        awaited = self._awaited.get(key)
+        if awaited:
+            self._match(message, awaited.popleft())
+            if not awaited:
+                del self._awaited[key]
+        else:
+            self._sent.setdefault(key, deque()).append(message)
+        if eager:
+            side.ready = now
+            self._enter(message, now)
+        return side
+
+    def receive(
+        self, now: float, src: int, dst: int, tag: Tag, buf: Any, combine: Any, lower: bool, label: str
+    ) -> Side:
+        """Rank ``dst`` is ready, at ``now``, to take the next message of (src, dst, tag) into ``buf``."""
+        side = Side(self.kernel, now, src, f"{label}: recv from rank {src}")
+        side.buf, side.combine, side.lower = buf, combine, lower
+        key = (src, dst, tag)
+        sent = self._sent.get(key)
+        if sent:
+            message = sent.popleft()
+            if not sent:
+                del self._sent[key]
+            self._match(message, side)
+        else:
+            self._awaited.setdefault(key, deque()).append(side)
+        return side
+
+    def _match(self, message: Message, receiver: Side) -> None:
+        receiver.message = message
+        if message.nbytes != receiver.buf.nbytes:
+            self._size_error(message, receiver)
+        ready = max(message.sent, receiver.posted)
+        receiver.ready = ready
+        if message.arrived is not None:
+            receiver.complete(max(message.arrived, receiver.posted))
+            return
+        message.receiver = receiver
+        if not message.eager:
+            message.sender.ready = ready
+            self._enter(message, ready)
+
+    def _size_error(self, message: Message, receiver: Side) -> None:
+        raise ValueError(
+            f"rank {message.src} sends {message.nbytes} bytes to rank {message.dst} ({message.label}), which expects "
+            f"{receiver.buf.nbytes} bytes: both sides must use the same shape and dtype."
+        )
+
+    # -- the links --------------------------------------------------------------------------------------------------
+
+    def is_private(self, src: int, dst: int) -> bool:
+        """Whether only ``src``'s messages to ``dst`` can use the links between them."""
+        private = self._private.get((src, dst))
+        if private is None:
+            route = self.cluster.route(src, dst)
+            private = len(route.links) == 1 and route.owned and self.cluster.route(dst, src).links != route.links
+            self._private[src, dst] = private
+        return private
+
+    def _enter(self, message: Message, time: float) -> None:
+        if self.kernel.lazy and message.src not in self.with_streams and self.is_private(message.src, message.dst):
+            self._serve(message, time)
+        else:
+            self.kernel.at(time, lambda: self._serve(message, time))
+
+    def _serve(self, message: Message, time: float) -> None:
+        route = self.cluster.route(message.src, message.dst)
+        free = self.free
+        start = time
+        for link in route.links:
+            if free[link] > start:
+                start = free[link]
+        left = start + message.nbytes / route.bandwidth
+        for link in route.links:
+            free[link] = left
+        arrived = left + route.latency
+        message.arrived = arrived
+        if self.flows is not None:
+            self.flows.append((message.src, message.dst, message.sent, start, arrived, message.nbytes, message.label))
+        message.sender.complete(left)
+        receiver = message.receiver
+        if receiver is not None:
+            message.receiver = None  # the receiver's side keeps the message; the other way round would be a cycle
+            receiver.complete(max(arrived, receiver.posted))
