@@ -46,7 +46,7 @@ from simdist.cluster.cluster import Cluster
 from simdist.cluster.link import Link
 from simdist.cluster.node import Node
 from simdist.cluster.topology import Edge
-from simdist.errors import ClusterError, nearest
+from simdist.errors import ClusterError
 
 __all__ = ["dump", "load"]
 
@@ -157,10 +157,8 @@ def _link(key: str, row: Mapping[str, Any]) -> Link:
 def _named(thing: str, key: str, name: Any, known: Mapping[str, Any]) -> Any:
     if isinstance(name, str) and name in known:
         return known[name]
-    close = nearest(str(name), known)
-    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     raise ClusterError(
-        f"{thing}: {key} names {name!r}, which is not described.{hint} Known: {', '.join(known) or 'none'}."
+        f"{thing}: {key} names {name!r}, which is not described.{field.hint(name, known)} Known: {', '.join(known) or 'none'}."
     )
 
 

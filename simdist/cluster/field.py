@@ -12,36 +12,36 @@ from typing import Any
 
 from simdist.errors import ClusterError, nearest
 
-__all__ = ["choice", "count", "fraction", "known_keys", "not_negative", "positive"]
+__all__ = ["choice", "count", "fraction", "hint", "known_keys", "not_negative", "positive"]
 
 
-def _number(thing: str, key: str, value: Any, wanted: str, hint: str) -> float:
+def _number(thing: str, key: str, value: Any, wanted: str, advice: str) -> float:
     if isinstance(value, bool) or not hasattr(value, "__float__"):
-        raise ClusterError(f"{thing}: {key} must be {wanted}, got {value!r}. {hint}".rstrip())
+        raise ClusterError(f"{thing}: {key} must be {wanted}, got {value!r}. {advice}".rstrip())
     return float(value)
 
 
-def positive(thing: str, key: str, value: Any, hint: str = "") -> float:
+def positive(thing: str, key: str, value: Any, advice: str = "") -> float:
     """A finite number above zero (a rate, a capacity).
 
     Raises:
         ClusterError: zero, negative, infinite, not a number, or not numeric at all.
     """
-    number = _number(thing, key, value, "a finite number above 0", hint)
+    number = _number(thing, key, value, "a finite number above 0", advice)
     if not (math.isfinite(number) and number > 0):
-        raise ClusterError(f"{thing}: {key} must be a finite number above 0, got {value!r}. {hint}".rstrip())
+        raise ClusterError(f"{thing}: {key} must be a finite number above 0, got {value!r}. {advice}".rstrip())
     return number
 
 
-def not_negative(thing: str, key: str, value: Any, hint: str = "") -> float:
+def not_negative(thing: str, key: str, value: Any, advice: str = "") -> float:
     """A finite number of zero or more (a latency, an overhead).
 
     Raises:
         ClusterError: negative, infinite, not a number, or not numeric at all.
     """
-    number = _number(thing, key, value, "a finite number of 0 or more", hint)
+    number = _number(thing, key, value, "a finite number of 0 or more", advice)
     if not (math.isfinite(number) and number >= 0):
-        raise ClusterError(f"{thing}: {key} must be a finite number of 0 or more, got {value!r}. {hint}".rstrip())
+        raise ClusterError(f"{thing}: {key} must be a finite number of 0 or more, got {value!r}. {advice}".rstrip())
     return number
 
 
@@ -78,7 +78,7 @@ def choice(thing: str, key: str, value: Any, known: Iterable[str]) -> str:
     if value in words:
         return str(value)
     raise ClusterError(
-        f"{thing}: {key} must be one of {', '.join(map(repr, words))}, got {value!r}.{_close(value, words)}"
+        f"{thing}: {key} must be one of {', '.join(map(repr, words))}, got {value!r}.{hint(value, words)}"
     )
 
 
@@ -91,9 +91,11 @@ def known_keys(thing: str, given: Iterable[str], known: Iterable[str]) -> None:
     words = list(known)
     for key in given:
         if key not in words:
-            raise ClusterError(f"{thing}: unknown key {key!r}.{_close(key, words)} Known keys: {', '.join(words)}.")
+            raise ClusterError(f"{thing}: unknown key {key!r}.{hint(key, words)} Known keys: {', '.join(words)}.")
 
 
-def _close(value: Any, words: list[str]) -> str:
-    close = nearest(str(value), words)
+def hint(value: Any, words: Iterable[str]) -> str:
+    """`` Did you mean ...?`` with the words that look most like ``value``, upper or lower case; empty if none does."""
+    small = {word.lower(): word for word in words}
+    close = [small[word] for word in nearest(str(value), small)]
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

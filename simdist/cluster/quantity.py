@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from simdist.errors import ClusterError, nearest
+from simdist.cluster import field
+from simdist.errors import ClusterError
 
 __all__ = ["UNITS", "parse", "write"]
 
@@ -56,9 +57,9 @@ def parse(value: Any, kind: str, where: str) -> float:
     for long, short in (("TFLOPS", "TFLOP/s"), ("GFLOPS", "GFLOP/s"), ("PFLOPS", "PFLOP/s")):
         unit = short if unit == long else unit
     if unit not in units and unit != "":
-        close = nearest(unit, units, count=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ClusterError(f"{where}: {value!r} has the unit {unit!r}, which is none of {', '.join(units)}.{hint}")
+        raise ClusterError(
+            f"{where}: {value!r} has the unit {unit!r}, which is none of {', '.join(units)}.{field.hint(unit, units)}"
+        )
     try:
         return float(number) * (units[unit] if unit else 1.0)
     except ValueError:

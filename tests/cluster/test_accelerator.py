@@ -98,10 +98,22 @@ def test_the_cache_of_shares_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"memory": 0}, "accelerator 'a': memory must be a finite number above 0, got 0. It is in bytes: 80 * units.GB."),
-        ({"memory_bandwidth": -1}, "accelerator 'a': memory_bandwidth must be a finite number above 0, got -1. It is in bytes"),
-        ({"launch_overhead": math.nan}, "accelerator 'a': launch_overhead must be a finite number of 0 or more, got nan."),
-        ({"peak_flops": {"float32": -5}}, "accelerator 'a': peak_flops['float32'] must be a finite number above 0, got -5."),
+        (
+            {"memory": 0},
+            "accelerator 'a': memory must be a finite number above 0, got 0. It is in bytes: 80 * units.GB.",
+        ),
+        (
+            {"memory_bandwidth": -1},
+            "accelerator 'a': memory_bandwidth must be a finite number above 0, got -1. It is in bytes",
+        ),
+        (
+            {"launch_overhead": math.nan},
+            "accelerator 'a': launch_overhead must be a finite number of 0 or more, got nan.",
+        ),
+        (
+            {"peak_flops": {"float32": -5}},
+            "accelerator 'a': peak_flops['float32'] must be a finite number above 0, got -5.",
+        ),
         (
             {"peak_flops": {"float32": 1, "flaot16": 5}},
             "accelerator 'a': peak_flops: unknown key 'flaot16'. Did you mean 'float16'",

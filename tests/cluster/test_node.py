@@ -37,20 +37,38 @@ def test_cards_belong_to_contiguous_shares_of_the_accelerators(num_nics: int, ca
         ({"accelerators": ()}, "node 'n': accelerators is empty. A node has at least one accelerator."),
         ({"accelerators": ("a",)}, "node 'n': accelerators must hold Accelerator objects, got 'a'."),
         ({"fabric": 5}, "node 'n': fabric must be a Link or None, got 5."),
-        ({"layout": "swich", "fabric": CABLE}, "node 'n': layout must be one of 'switch', 'mesh', 'wires', got 'swich'."),
+        (
+            {"layout": "swich", "fabric": CABLE},
+            "node 'n': layout must be one of 'switch', 'mesh', 'wires', got 'swich'.",
+        ),
         ({}, "node 'n': 2 accelerators and no cable between them. Give fabric=Link(...) or host=Link(...)."),
-        ({"fabric": CABLE, "num_nics": 3, "nic": CABLE}, "node 'n': num_nics is 3 for 2 accelerators. Give one card for each"),
+        (
+            {"fabric": CABLE, "num_nics": 3, "nic": CABLE},
+            "node 'n': num_nics is 3 for 2 accelerators. Give one card for each",
+        ),
         ({"fabric": CABLE, "num_nics": 1}, "node 'n': num_nics is 1 and nic is None. Give both, or neither"),
         ({"fabric": CABLE, "nic": CABLE}, "node 'n': num_nics is 0 and nic is Link("),
         ({"fabric": CABLE, "num_nics": -1}, "node 'n': num_nics must be an integer of at least 0, got -1."),
-        ({"fabric": CABLE, "wires": ((0, 1, 1),)}, "node 'n': wires are given but layout is 'switch'. Set layout='wires'."),
-        ({"fabric": CABLE, "layout": "wires", "wires": ((0, 1),)}, "node 'n': wires must hold (i, j, number of links), got (0, 1)."),
+        (
+            {"fabric": CABLE, "wires": ((0, 1, 1),)},
+            "node 'n': wires are given but layout is 'switch'. Set layout='wires'.",
+        ),
+        (
+            {"fabric": CABLE, "layout": "wires", "wires": ((0, 1),)},
+            "node 'n': wires must hold (i, j, number of links), got (0, 1).",
+        ),
         (
             {"fabric": CABLE, "layout": "wires", "wires": ((0, 2, 1),)},
             "node 'n': wires has (0, 2, 1); it must join two different accelerators of 0..1 with at least one link.",
         ),
-        ({"fabric": CABLE, "layout": "wires", "wires": ((0, 0, 1),)}, "node 'n': wires has (0, 0, 1); it must join two different"),
-        ({"fabric": CABLE, "layout": "wires", "wires": ((0, 1, 0),)}, "node 'n': wires has (0, 1, 0); it must join two different"),
+        (
+            {"fabric": CABLE, "layout": "wires", "wires": ((0, 0, 1),)},
+            "node 'n': wires has (0, 0, 1); it must join two different",
+        ),
+        (
+            {"fabric": CABLE, "layout": "wires", "wires": ((0, 1, 0),)},
+            "node 'n': wires has (0, 1, 0); it must join two different",
+        ),
         (
             {"fabric": CABLE, "layout": "wires", "wires": ((0, 1, 1), (1, 0, 1))},
             "node 'n': wires names the pair (1, 0) twice. Add up the numbers of links.",
