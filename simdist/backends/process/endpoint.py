@@ -109,7 +109,7 @@ class Endpoint:
             ValueError: this rank itself, or a rank that does not exist; a note that is too long.
         """
         work = Work(self._progress, self.rank, dst, True, buf, tag, self._checked(dst, note), label)
-        free = work.nbytes <= self._eager_limit
+        free = 0 < self._eager_limit >= work.nbytes
         eager = work.meta or free or work.nbytes <= EAGER_BYTES
         if not eager and not owned:
             assert work.view is not None

@@ -70,6 +70,7 @@ class Progress:
     def __init__(self, owner: Owner, timeout: float | None, spin: float = 0.0) -> None:
         self.mutex = threading.RLock()
         self.pending = 0
+        self.late_error = owner.late_error
         self._owner, self._timeout, self._spin = owner, timeout, spin
         self._main = (
             threading.get_ident()
@@ -163,7 +164,7 @@ class Progress:
                     self._hand_over()
 
     def _check(self, waiter: Waiter, deadline: float | None, limit: float | None) -> None:
-        late = self._owner.late_error()
+        late = self.late_error()
         if late is not None:
             raise late
         if deadline is not None and time.perf_counter() >= deadline:

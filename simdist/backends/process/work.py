@@ -84,8 +84,9 @@ class Work:
         """
         if not self.done:
             self._progress.wait_for(self, timeout)
-        if self.error is not None:
-            raise self.error
+        error = self._progress.late_error() or self.error
+        if error is not None:
+            raise error
 
     def side(self) -> Side:
         """What this side says about the message."""

@@ -19,7 +19,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from simdist.backends.process.endpoint import Endpoint
 from simdist.backends.process.failure import report
 from simdist.backends.process.job import Job
 from simdist.backends.process.options import ProcessOptions
-from simdist.backends.process.place import is_ours, thread_place
+from simdist.backends.process.place import is_users, thread_place
 from simdist.backends.process.shipment import pack
 from simdist.backends.process.stream import RankStream
 from simdist.errors import DistBackendError
@@ -171,6 +170,9 @@ class Worker:
     def _run(self, job: Job, endpoint: Endpoint, call: Callable[[], tuple[Any, Any]]) -> bool:
         try:
             outcome = contextvars.Context().run(call)
+            late = endpoint.late_error()
+            if late is not None:
+                raise late
             seconds = endpoint.now()
             data = _packed(job.rank, outcome)
         except BaseException as error:
@@ -228,10 +230,7 @@ def _packed(rank: int, outcome: tuple[Any, Any]) -> bytes:
 def _of_user(module: object) -> bool:
     """Whether a module is neither installed nor ours: it may change between two runs."""
     file = getattr(module, "__file__", None)
-    if not isinstance(file, str) or not file.endswith((".py", ".pyc")):
-        return False
-    installed = {Path(root).resolve() for root in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
-    return not is_ours(file) and installed.isdisjoint(Path(file).resolve().parents)
+    return isinstance(file, str) and file.endswith((".py", ".pyc")) and is_users(file)
 
 
 def _alone() -> bool:
