@@ -1,8 +1,8 @@
 """What do the handwritten digits look like?
 
 1,797 images of 8 x 8 pixels from 0 to 16, ten classes, written by 13 people: the test set of the UCI Optical Recognition of
-Handwritten Digits (E. Alpaydin, C. Kaynak 1998; CC BY 4.0; see digits.LICENSE.txt), in scikit-learn's order. Every fifth image,
-from the first on, is kept for testing: 1,437 to train on, 360 to test.
+Handwritten Digits (E. Alpaydin, C. Kaynak 1998; CC BY 4.0; see digits.LICENSE.txt), in scikit-learn's order. 36 images of each
+digit, drawn once, are kept for testing; the other 1,437 are there to train on.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ __all__ = ["digits", "digits_split"]
 
 Array = npt.NDArray[Any]
 
+_TEST_OF_EACH = 36
+
 
 @cache
 def _load() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
@@ -31,9 +33,13 @@ def _load() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     return images, labels
 
 
-def _split(train: bool) -> slice | npt.NDArray[np.intp]:
-    count = len(_load()[1])
-    return np.flatnonzero(np.arange(count) % 5) if train else slice(0, count, 5)
+@cache
+def _split(train: bool) -> npt.NDArray[np.intp]:
+    """Row numbers of one side of the split, ascending."""
+    labels = _load()[1]
+    drawn = batch.order(len(labels), seed=0, epoch=0)
+    test = np.concatenate([drawn[labels[drawn] == digit][:_TEST_OF_EACH] for digit in range(10)])
+    return np.setdiff1d(drawn, test) if train else np.sort(test)
 
 
 def digits_split(dtype: npt.DTypeLike = np.float32) -> tuple[Array, Array, Array, Array]:

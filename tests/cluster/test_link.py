@@ -46,7 +46,7 @@ def test_a_negative_latency_is_refused() -> None:
 
 def test_duplex_is_full_or_half() -> None:
     assert Link(1.0, duplex="half").duplex == "half"
-    with pytest.raises(
-        ClusterError, match=r"link 'x': duplex must be one of 'full', 'half', got 'hafl'\. Did you mean 'half'\?"
-    ):
+    with pytest.raises(ClusterError) as error:
         Link(1.0, duplex="hafl", name="x")
+    text = "link 'x': duplex must be one of 'full', 'half', got 'hafl'. Did you mean 'half'"
+    assert str(error.value).startswith(text)
