@@ -202,7 +202,10 @@ class Worker:
     def _forget(self) -> None:
         """Forget what the job brought: the user's modules (they may be edited), random state, references."""
         sys.stdout, sys.stderr = self._streams
-        for name in [name for name in sys.modules if name not in self._modules and _of_user(sys.modules[name])]:
+        new = {name: module for name, module in sys.modules.items() if name not in self._modules}
+        # Whole packages: a module without its parent cannot be imported again.
+        users = {name.partition(".")[0] for name, module in new.items() if _of_user(module)}
+        for name in [name for name in new if name.partition(".")[0] in users]:
             del sys.modules[name]
         importlib.invalidate_caches()
         random.seed()
