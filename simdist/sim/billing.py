@@ -1,15 +1,15 @@
 """What does a primitive cost on a simulated accelerator?
 
-The tensor package announces each primitive (``tensor.observe``); this listener turns it into time on the rank's clock: a fixed
-cost of starting it, then the roofline (the larger of arithmetic and memory traffic, ``cost.roofline``), stretched by the rank's
-own speed. It hands out memory tokens from the rank's allocator.
+The tensor package announces each primitive (``tensor.observe``); this listener turns it into time on the rank's
+clock: a fixed cost of starting it, then the roofline (the larger of arithmetic and memory traffic,
+``cost.roofline``), stretched by the rank's own speed. It hands out memory tokens from the rank's allocator.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..cost import roofline
+from simdist.cost import roofline
 
 if TYPE_CHECKING:
     from .memory import Allocation

@@ -1,16 +1,17 @@
 """Why can nothing run any more?
 
-When the ready stack and the event heap are both empty and a rank has not returned, the run is dead. The report names every
-waiting rank, what it waits for and where in the user's file, and, if there is one, the cycle: rank a waits for b, b for c, ... for
-a. A rank that waits for one that has returned is told so.
+When the ready stack and the event heap are both empty and a rank has not returned, the run is dead. The report names
+every waiting rank, what it waits for and where in the user's file, and, if there is one, the cycle: rank a waits for
+b, b for c, ... for a. A rank that waits for one that has returned is told so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..place import Place, innermost, text
-from ..units import format_time
+from simdist.place import Place, innermost, text
+from simdist.units import format_time
+
 from .kernel import Task
 
 __all__ = ["describe", "find_cycle"]
@@ -20,6 +21,8 @@ def find_cycle(waits: Mapping[int, Sequence[int]]) -> list[int]:
     """A cycle of the wait-for graph as [a, b, ..., a], smallest first rank first; empty if there is none."""
     state: dict[int, int] = {}
     for origin in sorted(waits):
+        if origin in state:
+            continue
         path: list[int] = []
         stack = [(origin, iter(sorted(waits.get(origin, ()))))]
         while stack:

@@ -1,8 +1,9 @@
 """What is one simulated run?
 
-A job puts the parts together: the kernel, the network, the ranks, the rows of the trace. ``run`` runs it to the end and gives
-what happened, or raises what went wrong: the exception of the earliest rank (in simulated time, then by number), a deadlock,
-a time-out.
+A job puts the parts together: the kernel, the network, the ranks, the rows of the trace. ``run`` runs it to the end
+and gives
+what happened, or raises what went wrong: the exception of the earliest rank (in simulated time, then by number), a
+deadlock, a time-out.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..cluster import Cluster
-from ..comm.call import Call
-from ..errors import DeadlockError, DistTimeoutError
-from ..trace.span import MAIN
-from ..units import format_time
+from simdist.cluster import Cluster
+from simdist.comm.call import Call
+from simdist.errors import DeadlockError, DistTimeoutError
+from simdist.trace.span import MAIN
+from simdist.units import format_time
+
 from . import deadlock
 from .kernel import Kernel, Task
 from .meeting import Meetings

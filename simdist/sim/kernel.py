@@ -1,23 +1,25 @@
 """When does it happen? The clock, and who runs next.
 
-Ranks are plain blocking functions, each in a greenlet. Three rules make the simulation fast and its result independent of the
-order of execution:
+Ranks are plain blocking functions, each in a greenlet. Three rules make the simulation fast and its result
+independent of the order of execution:
 
 1. **Every task has its own clock** (``Task.now``). Computing adds to it and makes no event.
-2. **A stack of runnable tasks** (last in, first out: it stays inside one group of ranks, where the caches are warm). A task runs
-   until it must wait; then the next one runs. Only when the stack is empty does SimPy's environment take its next event.
-3. **What depends on order goes through SimPy**: messages on links that several senders share, polling, timers. Such an event is
-   scheduled at an absolute time, and all events happen in the order (time, insertion).
+2. **A stack of runnable tasks** (last in, first out: it stays inside one group of ranks, where the caches are warm).
+   A task runs until it must wait; then the next one runs. Only when the stack is empty does SimPy's environment take
+   its next event.
+3. **What depends on order goes through SimPy**: messages on links that several senders share, polling, timers. Such
+   an event is scheduled at an absolute time, and all events happen in the order (time, insertion).
 
-Why that is right. Programs of blocking sends and receives with named partners are Kahn networks: what they compute, and when,
-does not depend on which runnable task runs first. And nothing is ever posted into the past: a task made runnable while the
-environment stands at T has a clock of at least T.
+Why that is right. Programs of blocking sends and receives with named partners are Kahn networks: what they compute,
+and when,
+does not depend on which runnable task runs first. And nothing is ever posted into the past: a task made runnable
+while the environment stands at T has a clock of at least T.
 
-In **strict mode** every advance of a clock is a SimPy event, so that tasks run in the order of time. It is slow and obvious, and
-the lazy mode is tested against it, bit for bit.
+In **strict mode** every advance of a clock is a SimPy event, so that tasks run in the order of time. It is slow and
+obvious, and the lazy mode is tested against it, bit for bit.
 
-Source of the idea of local clocks: Kahn, "The semantics of a simple language for parallel programming", IFIP 1974; Fujimoto,
-"Parallel and Distributed Simulation Systems", 2000.
+Source of the idea of local clocks: Kahn, "The semantics of a simple language for parallel programming", IFIP 1974;
+Fujimoto, "Parallel and Distributed Simulation Systems", 2000.
 """
 
 from __future__ import annotations
@@ -130,8 +132,8 @@ class Kernel:
     def at(self, time: float, callback: Callable[[], None]) -> None:
         """Call back at the absolute ``time``: events of one time happen in the order in which they were scheduled.
 
-        SimPy's own ``schedule`` takes a delay, and now + (time - now) need not be ``time`` in floating point; so the event is
-        put on the environment's heap directly, as ``Environment.schedule`` does it.
+        SimPy's own ``schedule`` takes a delay, and now + (time - now) need not be ``time`` in floating point; so the
+        event is put on the environment's heap directly, as ``Environment.schedule`` does it.
         """
         event = Event(self.env)
         event._ok, event._value = True, None

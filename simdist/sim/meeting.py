@@ -1,26 +1,28 @@
 """Where do the members of a group meet for one collective?
 
-Collectives match by their order within a group: the k-th call of each member belongs together. A ``Meeting`` is what the
+Collectives match by their order within a group: the k-th call of each member belongs together. A ``Meeting`` is what
+the
 simulator knows about one such k: who has come, with which call, when. It serves three ends.
 
-* **Checking.** Each arrival's signature is compared with the first one's; a difference is raised on every rank of the group,
-  naming both lines.
-* **Waiting told apart from transfer.** In a symmetric algorithm nobody can finish before the last member has come, so the time
-  until then is waiting for a straggler, and the rest is communication.
-* **The short cut.** If every member comes with a blocking call and nothing else under way, and each link belongs to one member,
-  the members park here and the last one replays the algorithm for all (``sim.replay``). As soon as one member does not
-  qualify, all go the long way (``comm.execute`` over the network). Both give the same bits.
+* **Checking.** Each arrival's signature is compared with the first one's; a difference is raised on every rank of the
+  group, naming both lines.
+* **Waiting told apart from transfer.** In a symmetric algorithm nobody can finish before the last member has come, so
+  the time until then is waiting for a straggler, and the rest is communication.
+* **The short cut.** If every member comes with a blocking call and nothing else under way, and each link belongs to
+  one member, the members park here and the last one replays the algorithm for all (``sim.replay``). As soon as one
+  member does not qualify, all go the long way (``comm.execute`` over the network). Both give the same bits.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..comm.call import Call, Members
-from ..comm.execute import execute
-from ..errors import CollectiveMismatchError
-from ..place import Place, text
-from ..units import format_time
+from simdist.comm.call import Call, Members
+from simdist.comm.execute import execute
+from simdist.errors import CollectiveMismatchError
+from simdist.place import Place, text
+from simdist.units import format_time
+
 from .kernel import Kernel, Task
 from .network import Network
 from .replay import Hops, replay
@@ -92,6 +94,7 @@ class Meetings:
         Args:
             rank: who.
             task: the task that runs it (main, or a communication stream).
+            call: what it asks.
             quiet: this rank blocks in it and has nothing else under way.
 
         Returns:

@@ -1,11 +1,12 @@
 """Who holds how much of an accelerator's memory?
 
-An allocator counts bytes per class (parameters, gradients, optimizer, activations, buckets, workspace, inputs). It hands out
-tokens; the array's owner keeps the token, and when the last reference to it dies the bytes are free. So memory is returned
+An allocator counts bytes per class (parameters, gradients, optimizer, activations, buckets, workspace, inputs). It
+hands out tokens; the array's owner keeps the token, and when the last reference to it dies the bytes are free. So
+memory is returned
 exactly when Python returns it, by reference count: the tape makes no cycles.
 
-The memory of a simulated accelerator is finite: beyond its capacity an allocation raises ``OutOfMemoryError`` with the table of
-who holds what.
+The memory of a simulated accelerator is finite: beyond its capacity an allocation raises ``OutOfMemoryError`` with
+the table of who holds what.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import OutOfMemoryError
-from ..units import format_bytes, format_time
+from simdist.errors import OutOfMemoryError
+from simdist.units import format_bytes, format_time
 
 __all__ = ["Allocation", "Allocator"]
 

@@ -1,7 +1,8 @@
 """What is a message while it is on its way?
 
-A message has two sides, the sender's and the receiver's; each side is a ``Work`` that its rank can wait for. The message starts
-when both sides are posted (rendezvous), or when the sender's is (eager). Who computes the times is ``sim.network``.
+A message has two sides, the sender's and the receiver's; each side is a ``Work`` that its rank can wait for. The
+message starts when both sides are posted (rendezvous), or when the sender's is (eager). Who computes the times is
+``sim.network``.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..comm.execute import combine_into
-from ..errors import DistTimeoutError
-from ..place import Place
-from ..units import format_time
+from simdist.comm.execute import combine_into
+from simdist.errors import DistTimeoutError
+from simdist.place import Place
+from simdist.units import format_time
+
 from .kernel import Kernel, Task
 from .waiting import Waiting
 

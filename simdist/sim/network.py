@@ -1,18 +1,18 @@
 """When does a message arrive?
 
-The level ``"messages"``: every message is a thing of its own. Two sides post it; it starts when both have (a rendezvous), or
-when the sender has, if it is no larger than the eager limit. Its route is a list of directed links. Links are *cut-through*: the
-first byte does not wait for the last one, so a message of n bytes takes
+The level ``"messages"``: every message is a thing of its own. Two sides post it; it starts when both have (a
+rendezvous), or when the sender has, if it is no larger than the eager limit. Its route is a list of directed links.
+Links are *cut-through*: the first byte does not wait for the last one, so a message of n bytes takes
 
     (sum of the latencies) + n / (smallest bandwidth),
 
-and it occupies all links of its route for n / (smallest bandwidth) seconds from its start. Each link has **one message in
-service**; the others wait in the order in which they became ready (ties: in the order in which they were posted). The sender
-is free when the last byte has left, the receiver when it has arrived.
+and it occupies all links of its route for n / (smallest bandwidth) seconds from its start. Each link has **one
+message in service**; the others wait in the order in which they became ready (ties: in the order in which they were
+posted). The sender is free when the last byte has left, the receiver when it has arrived.
 
-A link that only one sender can use needs no event: that sender posts in the order of its own clock. On all others the message
-enters at its own time through the environment's heap, which brings the senders into the order of time. (Fair sharing of a
-link, and cheaper levels, belong to another chapter of the simulator.)
+A link that only one sender can use needs no event: that sender posts in the order of its own clock. On all others the
+message enters at its own time through the environment's heap, which brings the senders into the order of time. (Fair
+sharing of a link, and cheaper levels, belong to another chapter of the simulator.)
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ..cluster import Cluster
-from ..comm.transport import Tag
+from simdist.cluster import Cluster
+from simdist.comm.transport import Tag
+
 from .kernel import Kernel
 from .message import Message, Side
 
@@ -37,7 +38,7 @@ class Network:
     Args:
         kernel: the clock.
         cluster: the machines; ranks are devices 0, 1, ...
-        eager_limit: messages of at most this many bytes do not wait for their receiver.
+        eager_limit: messages of at most this many bytes do not wait for their receiver (0: all do, empty ones too).
         flows: the trace's list of messages, or None.
     """
 
@@ -58,7 +59,7 @@ class Network:
         side = Side(self.kernel, now, dst, f"{label}: send to rank {dst}")
         message = Message(src, dst, buf.nbytes, buf.copy(), now, label, side)
         self.num_messages += 1
-        message.eager = eager = message.nbytes <= self.eager_limit
+        message.eager = eager = 0 < self.eager_limit >= message.nbytes
         key = (src, dst, tag)
         awaited = self._awaited.get(key)
         if awaited:

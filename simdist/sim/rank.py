@@ -1,22 +1,24 @@
 """What does one simulated rank have?
 
-A main task with its clock, an accelerator with its memory, a speed, one communication stream per process group, and the rows
-that it adds to the trace. This is the simulator's implementation of ``backends.world.World``: what ``simdist.distributed`` and
-``sd.compute`` call when they run inside a simulated rank.
+A main task with its clock, an accelerator with its memory, a speed, one communication stream per process group, and
+the rows that it adds to the trace. This is the simulator's implementation of ``backends.world.World``: what
+``simdist.distributed`` and ``sd.compute`` call when they run inside a simulated rank.
 
-Invariant: the spans of the main stream follow each other without gap. Every method that moves the main clock records why.
+Invariant: the spans of the main stream follow each other without gap. Every method that moves the main clock records
+why.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..comm.call import Call, Members
-from ..comm.execute import COLLECTIVE_CHANNEL, USER_CHANNEL
-from ..comm.transport import Tag
-from ..cost import roofline
-from ..place import Place
-from ..trace.span import MAIN
+from simdist.comm.call import Call, Members
+from simdist.comm.execute import COLLECTIVE_CHANNEL, USER_CHANNEL
+from simdist.comm.transport import Tag
+from simdist.cost import roofline
+from simdist.place import Place
+from simdist.trace.span import MAIN
+
 from .billing import Billing
 from .kernel import Task
 from .memory import Allocator

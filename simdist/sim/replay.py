@@ -1,13 +1,15 @@
 """When does each rank finish a collective that nothing else can disturb?
 
-The slow way to run a collective lets every rank execute its own steps over the network: two suspensions and an event per
-message. But if every member is blocked in this one collective, and every link of it belongs to one member (its own port), then
-nothing else can use those links, and the whole table of steps can be worked through at once. The recurrence is the one that the
-messages obey: a transfer starts when both sides have posted it, the sender is free after n / bandwidth, the receiver one
-latency later, and a rank's next step begins when both its transfers are over.
+The slow way to run a collective lets every rank execute its own steps over the network: two suspensions and an event
+per message. But if every member is blocked in this one collective, and every link of it belongs to one member (its
+own port), then nothing else can use those links, and the whole table of steps can be worked through at once. The
+recurrence is the one that the
+messages obey: a transfer starts when both sides have posted it, the sender is free after n / bandwidth, the receiver
+one latency later, and a rank's next step begins when both its transfers are over.
 
-The same expressions in the same order as in ``sim.network``, so the result is equal bit for bit; a test holds the two together.
-When all ranks start together and all hops are alike, all ranks have one clock and the recurrence is a few additions.
+The same expressions in the same order as in ``sim.network``, so the result is equal bit for bit; a test holds the two
+together. When all ranks start together and all hops are alike, all ranks have one clock and the recurrence is a few
+additions.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ..comm.algorithm import Algorithm, plan
-from ..comm.call import Call, Request
-from ..comm.execute import combine_into, divide
-from ..tensor.meta import MetaArray
+from simdist.comm.algorithm import Algorithm, plan
+from simdist.comm.call import Call, Request
+from simdist.comm.execute import combine_into, divide
+from simdist.tensor.meta import MetaArray
 
 __all__ = ["Bundle", "Hops", "Outcome", "Wire", "replay"]
 

@@ -3,16 +3,16 @@
 Two ways in which machines differ from their data sheet, both per rank and from one seed:
 
 * a **straggler** takes a constant factor longer for everything it computes;
-* **jitter**: each piece of work takes a random factor, log-normal with mean 1 and the given standard deviation of the logarithm
-  (times of kernels are skewed to the right). Rank r draws from its own generator, named by (seed, r), so one rank's draws
-  never depend on another's.
+* **jitter**: each piece of work takes a random factor, log-normal with mean 1 and the given standard deviation of the
+  logarithm (times of kernels are skewed to the right). Rank r draws from its own generator, named by (seed, r), so
+  one rank's draws never depend on another's.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..errors import ClusterError
+from simdist.errors import ClusterError
 
 __all__ = ["Speed"]
 

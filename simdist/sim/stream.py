@@ -1,9 +1,10 @@
 """How can a rank communicate while it computes?
 
-A stream is a queue of collectives of one process group on one rank. Work in one stream is in order; work in two streams, or in a
-stream and the rank's main program, may overlap in time. Each stream is a task with its own clock: an asynchronous collective
-begins when it has been issued and its predecessor is done, and ``Work.wait`` brings the waiting rank's clock to its end. Overlap
-of communication with computation, and the lack of it, come out of this and of nothing else.
+A stream is a queue of collectives of one process group on one rank. Work in one stream is in order; work in two
+streams, or in a stream and the rank's main program, may overlap in time. Each stream is a task with its own clock: an
+asynchronous collective begins when it has been issued and its predecessor is done, and ``Work.wait`` brings the
+waiting rank's clock to its end. Overlap of communication with computation, and the lack of it, come out of this and
+of nothing else.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from ..comm.call import Call
+from simdist.comm.call import Call
+
 from .kernel import Task
 from .waiting import Waiting
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from ..place import Place
+from simdist.place import Place
 
 __all__ = ["Reason", "Waiting"]
 
