@@ -1,6 +1,7 @@
 """What time is it, and how does one charge work by hand?
 
-The clock is that of the backend in use: simulated seconds in simulation, seconds since the common start on real processes.
+The clock is that of the backend in use: simulated seconds in simulation, seconds since the common start on real
+processes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Are two runs the same, bit for bit?
 
-``compare`` walks through the results of two runs together, rank by rank, and compares every array by its bytes: no tolerance. It
-puts the times side by side.
+``compare`` walks through the results of two runs together, rank by rank, and compares every array by its bytes: no
+tolerance. It puts the times side by side.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def compare(a: Run, b: Run) -> Comparison:
     """Compare the results of two runs bit for bit, and show their times.
 
     Args:
-        a, b: runs of the same function at the same world size, on any backends.
+        a: a run.
+        b: a run of the same function at the same world size, on any backend.
 
     Raises:
         ValueError: the world sizes differ.

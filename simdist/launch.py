@@ -1,12 +1,14 @@
 """How does a function become a run?
 
-``run`` calls ``fn(rank, world_size, *args)`` on every rank of a backend, with the default process group ready, and returns a ``Run``.
-``rank_entry`` is what happens inside each rank, the same on all backends: set the rank's context, then call the function.
+``run`` calls ``fn(rank, world_size, *args)`` on every rank of a backend, with the default process group ready, and
+returns a ``Run``. ``rank_entry`` is what happens inside each rank, the same on all backends: set the rank's context,
+then call the function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +79,8 @@ def run(
         fn: the SPMD function; every rank gets its own copy of it and of the arguments.
         args: further arguments for it.
         world_size: number of ranks.
-        cluster: the simulated machines: a name (``sd.clusters``), a ``Cluster``, a TOML file; None: ``"localhost"``. A named
-            preset grows to as many nodes as the ranks need. Real backends take it too, and ignore its speed.
+        cluster: the simulated machines: a name (``sd.clusters``), a ``Cluster``, a TOML file; None: ``"localhost"``.
+            A named preset grows to as many nodes as the ranks need. Real backends take it too, and ignore its speed.
         backend: ``"sim"`` (simulated) or ``"process"`` (local processes).
         seed: of all random numbers.
         device: ``"real"``, or ``"meta"`` for shapes only.
@@ -86,8 +88,8 @@ def run(
         eager_limit: messages of at most this many bytes are sent before their receiver is ready.
         checked: compare the ranks' calls with each other and explain differences.
         traced: keep a trace (without: faster, and no timeline).
-        timeout: limit of any one wait, in seconds of the backend's clock. None: simulation needs none (a deadlock is seen at
-            once), real processes have their default.
+        timeout: limit of any one wait, in seconds of the backend's clock. None: simulation needs none (a deadlock is
+            seen at once), real processes have their default.
         stragglers: rank -> factor on all its computing times (2.0: half as fast). Simulation only.
         jitter: standard deviation of the logarithm of a random factor on each computing time. Simulation only.
         strict: simulate with one event per operation (slow; the oracle of the fast mode).
@@ -178,9 +180,10 @@ def speedup(
         fn: as for ``run``.
         args: further arguments for it.
         world_sizes: the numbers of ranks, in rising order; the first is the base of the speed-up.
-        mode: ``"strong"`` (the whole work stays the same: ``fn`` shares it out) or ``"weak"`` (each rank's work stays the same).
-        scaled: for weak scaling: the keyword argument of ``fn`` (in ``kwargs``) that is multiplied by the number of ranks, for
-            example ``"batch_size"``; None if ``fn`` does a fixed amount of work per rank by itself.
+        mode: ``"strong"`` (the whole work stays the same: ``fn`` shares it out) or ``"weak"`` (each rank's work stays
+        the same).
+        scaled: for weak scaling: the keyword argument of ``fn`` (in ``kwargs``) that is multiplied by the number of
+            ranks, for example ``"batch_size"``; None if ``fn`` does a fixed amount of work per rank by itself.
         kwargs: keyword arguments for ``fn``.
         options: everything else goes to ``run`` (cluster, backend, device, seed ...).
 
@@ -189,7 +192,7 @@ def speedup(
         Everything that ``run`` raises.
     """
     sizes = [_count(size) for size in world_sizes]
-    if not sizes or any(a >= b for a, b in zip(sizes, sizes[1:], strict=False)):
+    if not sizes or any(a >= b for a, b in pairwise(sizes)):
         raise ValueError(f"world_sizes must rise, got {list(world_sizes)}.")
     if mode not in ("strong", "weak"):
         raise UnknownNameError("scaling mode", mode, ("strong", "weak"))

@@ -1,7 +1,7 @@
 """Where in the user's file did this happen?
 
-Error texts name the line of the person's own code, not ours. Finding it is on the path of every call, so only the frame's code
-object and instruction are kept; file and line are worked out when an error asks.
+Error texts name the line of the person's own code, not ours. Finding it is on the path of every call, so only the
+frame's code object and instruction are kept; file and line are worked out when an error asks.
 """
 
 from __future__ import annotations

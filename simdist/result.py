@@ -1,7 +1,8 @@
 """What did a run give?
 
-A ``Run`` is a value: what the ranks returned, how long it took, the trace, the memory; and ways to look at it. It can be saved and
-loaded again. Everything that is drawn is drawn by ``simdist.plot``, which is imported when it is first asked for.
+A ``Run`` is a value: what the ranks returned, how long it took, the trace, the memory; and ways to look at it. It can
+be saved and loaded again. Everything that is drawn is drawn by ``simdist.plot``, which is imported when it is first
+asked for.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ class Run:
     # -- files ------------------------------------------------------------------------------------------------------
 
     def save_trace(self, path: str | Path) -> Path:
-        """Write the trace for Perfetto or chrome://tracing (a ``.json`` file), or for Holistic Trace Analysis (a folder).
+        """Write the trace for Perfetto (a ``.json`` file) or for Holistic Trace Analysis (a folder).
 
         Args:
             path: a name that ends in ``.json`` (or ``.json.gz``) for one file; any other name is a folder with one file

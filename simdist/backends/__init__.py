@@ -1,8 +1,8 @@
 """Who carries the bytes? One backend simulates, another one is real; nothing above asks which.
 
-``world`` (what one rank sees of its backend) · ``context`` (which rank is running) · ``settings`` (what a backend gets and gives) ·
-``program`` (the function, by value) · ``sim`` · ``process`` and ``process_world`` (local processes) · ``registry`` (by name) · ``output``
-(who printed that) · ``watchdog`` (endless loops).
+``world`` (what one rank sees of its backend) · ``context`` (which rank is running) · ``settings`` (what a backend
+gets and gives) · ``program`` (the function, by value) · ``sim`` · ``process`` and ``process_world`` (local processes)
+· ``registry`` (by name) · ``output`` (who printed that) · ``watchdog`` (endless loops).
 """
 
 from .context import current

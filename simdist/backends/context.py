@@ -1,14 +1,15 @@
 """Which rank is running?
 
-One context variable holds the World of the current rank. A simulated rank has its own context per greenlet, a real one has a
-process for itself; outside a run there is none.
+One context variable holds the World of the current rank. A simulated rank has its own context per greenlet, a real
+one has a process for itself; outside a run there is none.
 """
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 
-from ..errors import DistError
+from simdist.errors import DistError
+
 from .world import World
 
 __all__ = ["current", "require"]

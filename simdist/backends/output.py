@@ -1,7 +1,8 @@
 """Who printed that?
 
 While a run is under way, lines that a simulated rank prints carry its rank: ``[rank 2] loss 0.3``. ``sys.stdout`` and
-``sys.stderr`` are replaced by a writer that asks for the current rank; runs may be nested in threads, so the writer is counted.
+``sys.stderr`` are replaced by a writer that asks for the current rank; runs may be nested in threads, so the writer
+is counted.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """What does a rank see of its backend when it is a real process?
 
 The same ``World`` as in simulation, over a ``process.Endpoint``. The same executor runs the same steps of a collective
-(``comm.execute``), so the numbers are equal bit for bit. Asynchronous collectives run on one thread per process group, in order,
-as on a stream; a blocking one joins the queue if there is one.
+(``comm.execute``), so the numbers are equal bit for bit. Asynchronous collectives run on one thread per process
+group, in order, as on a stream; a blocking one joins the queue if there is one.
 
-Times are measured. The main stream of the trace is tiled like a simulated one: what lies between two communications is computing.
+Times are measured. The main stream of the trace is tiled like a simulated one: what lies between two communications
+is computing.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from .. import place
-from ..comm.call import Call, Members
-from ..comm.execute import execute
-from ..comm.transport import Tag
-from ..errors import ClusterError
-from ..place import Place
-from ..tensor.observe import Listener
-from ..trace.span import MAIN
+from simdist import place
+from simdist.comm.call import Call, Members
+from simdist.comm.execute import execute
+from simdist.comm.transport import Tag
+from simdist.errors import ClusterError
+from simdist.place import Place
+from simdist.tensor.observe import Listener
+from simdist.trace.span import MAIN
+
 from .process.endpoint import Endpoint
 from .process.launcher import launch as launch_processes
 from .process.options import ProcessOptions

@@ -1,8 +1,9 @@
 """What does a rank run, and how does it get its own copy?
 
-A program is the user's function with its arguments, packed by value with cloudpickle: functions from a notebook cell, a REPL or
-another function's body work. Each rank unpacks its own copy, simulated ranks too: they share an interpreter, and without it a list
-in a closure would be shared memory that no cluster has. (Module-level variables of importable modules are shared in simulation.)
+A program is the user's function with its arguments, packed by value with cloudpickle: functions from a notebook cell,
+a REPL or another function's body work. Each rank unpacks its own copy, simulated ranks too: they share an
+interpreter, and without it a list in a closure would be shared memory that no cluster has. (Module-level variables of
+importable modules are shared in simulation.)
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import SimdistError
+from simdist.errors import SimdistError
 
 __all__ = ["Program", "UnpicklableError"]
 

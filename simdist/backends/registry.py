@@ -1,7 +1,7 @@
 """Which backends are there?
 
-A row per backend: its name, what it is, and where its ``launch`` function is. The function is imported when it is first used, so
-that a simulation never loads what real processes need.
+A row per backend: its name, what it is, and where its ``launch`` function is. The function is imported when it is
+first used, so that a simulation never loads what real processes need.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from ..errors import UnknownNameError
+from simdist.errors import UnknownNameError
+
 from .settings import Outcome
 
 __all__ = ["BACKENDS", "Backend", "find"]

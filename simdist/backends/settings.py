@@ -1,7 +1,7 @@
 """What does a run need to know, whatever carries it?
 
-``Settings`` is the part of ``sd.run``'s arguments that a backend gets; ``Outcome`` is what a backend gives back. A backend is a
-function (program, settings) -> Outcome; ``backends.registry`` knows them by name.
+``Settings`` is the part of ``sd.run``'s arguments that a backend gets; ``Outcome`` is what a backend gives back. A
+backend is a function (program, settings) -> Outcome; ``backends.registry`` knows them by name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..cluster import Cluster
+from simdist.cluster import Cluster
 
 __all__ = ["MemoryUse", "Outcome", "Settings"]
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ..errors import UnknownNameError
-from ..sim import LEVELS, Job, SimRank
+from simdist.errors import UnknownNameError
+from simdist.sim import LEVELS, Job, SimRank
+
 from .output import prefixed_output
 from .program import Program, UnpicklableError
 from .settings import MemoryUse, Outcome, Settings

@@ -1,8 +1,9 @@
 """How does an endless loop in a simulated rank end?
 
-All simulated ranks share one thread; a rank that never waits would stop the whole run for ever. A watchdog thread looks whether
-the kernel's heartbeat moves (a rank was resumed, a primitive was billed); if it has not for ``limit`` seconds of the host's time,
-it raises ``DistTimeoutError`` inside the rank that runs. It measures the host, so it never changes a simulated time.
+All simulated ranks share one thread; a rank that never waits would stop the whole run for ever. A watchdog thread
+looks whether the kernel's heartbeat moves (a rank was resumed, a primitive was billed); if it has not for ``limit``
+seconds of the host's time, it raises ``DistTimeoutError`` inside the rank that runs. It measures the host, so it
+never changes a simulated time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ..errors import DistTimeoutError
+from simdist.errors import DistTimeoutError
 
 __all__ = ["EndlessLoopError", "watchdog"]
 

@@ -1,17 +1,18 @@
 """What does one rank see of the backend that carries it?
 
-``simdist.distributed``, ``sd.compute`` and their like never ask which backend they run on: they talk to the ``World`` of the
-current rank. The simulator's is ``sim.rank.SimRank``; that of a real process is ``backends.process_world.ProcessWorld``.
+``simdist.distributed``, ``sd.compute`` and their like never ask which backend they run on: they talk to the ``World``
+of the current rank. The simulator's is ``sim.rank.SimRank``; that of a real process is
+``backends.process_world.ProcessWorld``.
 """
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..comm.call import Call
-from ..comm.transport import Tag, Work
-from ..place import Place
-from ..tensor.observe import Listener
+from simdist.comm.call import Call
+from simdist.comm.transport import Tag, Work
+from simdist.place import Place
+from simdist.tensor.observe import Listener
 
 __all__ = ["World"]
 

@@ -1,8 +1,9 @@
 """How do ranks talk? Collective algorithms as steps over send and receive, each written once.
 
-``step`` (what a rank does in one round) · ``ring``, ``binomial``, ``star``, ``dissemination`` (algorithms: pure functions that
-give steps) · ``algorithm`` (the table of them) · ``chunks`` · ``call`` (one rank's part in one collective, as data) ·
-``execute`` (runs steps over a transport) · ``transport`` (the seam to the world) · ``definitions`` (what a collective means).
+``step`` (what a rank does in one round) · ``ring``, ``binomial``, ``star``, ``dissemination`` (algorithms: pure
+functions that give steps) · ``algorithm`` (the table of them) · ``chunks`` · ``call`` (one rank's part in one
+collective, as data) · ``execute`` (runs steps over a transport) · ``transport`` (the seam to the world) ·
+``definitions`` (what a collective means).
 """
 
 from .algorithm import ALGORITHMS, DEFAULT, Algorithm, plan
@@ -13,6 +14,6 @@ from .step import Step, Transfer
 from .transport import Tag, Transport, Work
 
 __all__ = [
-    "ALGORITHMS", "DEFAULT", "Algorithm", "Call", "Members", "ReduceOp", "Request", "Step", "Tag", "Transfer", "Transport", "Work",
-    "execute", "plan",
+    "ALGORITHMS", "DEFAULT", "Algorithm", "Call", "Members", "ReduceOp", "Request", "Step", "Tag", "Transfer",
+    "Transport", "Work", "execute", "plan",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Which algorithms are there, and which one does a collective use?
 
-A row per algorithm: its name, the collective it performs, its steps, and how many chunks the buffer is cut into. The choice by
-size and topology is a later chapter; here each collective has the one algorithm of ``DEFAULT``.
+A row per algorithm: its name, the collective it performs, its steps, and how many chunks the buffer is cut into. The
+choice by size and topology is a later chapter; here each collective has the one algorithm of ``DEFAULT``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """What exactly does one rank ask for when it enters a collective?
 
-A ``Request`` says what is asked, as a value: which group, which algorithm, which shape and reduction. Calls alike share one. A
-``Call`` is one entry: the request, its place in the order of the group's collectives, and the buffer. A backend executes calls, the
-simulator compares those of different ranks, the trace names them. Two calls match when their requests' ``signature`` is equal.
+A ``Request`` says what is asked, as a value: which group, which algorithm, which shape and reduction. Calls alike
+share one. A ``Call`` is one entry: the request, its place in the order of the group's collectives, and the buffer. A
+backend executes calls, the simulator compares those of different ranks, the trace names them. Two calls match when
+their requests' ``signature`` is equal.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..place import Place
+from simdist.place import Place
+
 from .algorithm import Algorithm, plan
 from .step import Step
 

@@ -1,7 +1,7 @@
 """What does each collective mean?
 
-The shortest text that says it: a function that sees all ranks' buffers at once. Nothing runs like this; tests compare every
-algorithm with it, to a tolerance (an algorithm adds in its own order, the definition from rank 0 up).
+The shortest text that says it: a function that sees all ranks' buffers at once. Nothing runs like this; tests compare
+every algorithm with it, to a tolerance (an algorithm adds in its own order, the definition from rank 0 up).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What does it mean to combine two contributions?
 
-``ReduceOp`` has torch's names. Each row gives the numpy function that combines two arrays; ``AVG`` is a sum that the owner of
-each chunk divides once, when the chunk is complete (DESIGN: c10d sums, then divides; DDP divides, then sums).
+``ReduceOp`` has torch's names. Each row gives the numpy function that combines two arrays; ``AVG`` is a sum that the
+owner of each chunk divides once, when the chunk is complete (DESIGN: c10d sums, then divides; DDP divides, then
+sums).
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """How do ranks in a ring reduce and gather without anybody being a bottleneck?
 
-Every rank talks only to its right neighbour (sends) and its left one (receives). The buffer is cut into as many chunks as
-there are ranks, and all links carry one chunk in every step.
+Every rank talks only to its right neighbour (sends) and its left one (receives). The buffer is cut into as many
+chunks as there are ranks, and all links carry one chunk in every step.
 
-* reduce-scatter: p - 1 steps. A chunk starts at the rank after its owner and goes round once; each rank on the way adds its
-  own part; it ends, complete, at its owner. Rank r owns chunk r.
+* reduce-scatter: p - 1 steps. A chunk starts at the rank after its owner and goes round once; each rank on the way
+  adds its own part; it ends, complete, at its owner. Rank r owns chunk r.
 * all-gather: p - 1 steps. Each complete chunk goes round once more and is copied.
-* all-reduce = reduce-scatter, then all-gather: 2(p - 1) steps, every rank sends 2(p - 1)/p of the buffer, which no algorithm
-  can beat in bytes. The price is the number of steps: 2(p - 1) latencies.
+* all-reduce = reduce-scatter, then all-gather: 2(p - 1) steps, every rank sends 2(p - 1)/p of the buffer, which no
+  algorithm can beat in bytes. The price is the number of steps: 2(p - 1) latencies.
 
 Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009.
 """

@@ -1,7 +1,8 @@
 """What does it cost when one rank does all the talking?
 
-The root exchanges one chunk with every other rank, one after the other: (p - 1)(alpha + m beta) for chunks of m bytes. It is
-what a person writes first, it needs no memory at the other ranks, and its time grows with p. Chunk r belongs to rank r.
+The root exchanges one chunk with every other rank, one after the other: (p - 1)(alpha + m beta) for chunks of m
+bytes. It is what a person writes first, it needs no memory at the other ranks, and its time grows with p. Chunk r
+belongs to rank r.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """What does one rank do in one round of a collective?
 
-A collective algorithm is data: for each rank a sequence of ``Step``s. A step receives at most one chunk and sends at most one
-chunk, both at once, and the next step begins when both are done. Nothing is executed here; ``comm.execute`` runs a rank's
-steps over a transport, ``comm.replay`` runs all ranks' steps in one go, and a picture of the algorithm is a table of steps.
+A collective algorithm is data: for each rank a sequence of ``Step``s. A step receives at most one chunk and sends at
+most one chunk, both at once, and the next step begins when both are done. Nothing is executed here; ``comm.execute``
+runs a rank's steps over a transport, ``comm.replay`` runs all ranks' steps in one go, and a picture of the algorithm
+is a table of steps.
 
 Peers are *group* ranks. Chunks are numbered; which elements a chunk holds is decided by who calls (``comm.chunks``).
 
-Invariant of every algorithm here: the k-th message from rank a to rank b is sent in the k-th step of a that names b, and
-received in the k-th step of b that names a. So no message needs a number.
+Invariant of every algorithm here: the k-th message from rank a to rank b is sent in the k-th step of a that names b,
+and received in the k-th step of b that names a. So no message needs a number.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
 """Who carries the bytes?
 
-The one seam between an algorithm and the world. A transport belongs to one rank of one group: ranks are numbered within the
-group, tags live in a namespace of the group. The simulator, local processes and MPI each implement it; nothing above asks
-which one it got.
+The one seam between an algorithm and the world. A transport belongs to one rank of one group: ranks are numbered
+within the group, tags live in a namespace of the group. The simulator, local processes and MPI each implement it;
+nothing above asks which one it got.
 
 Rules that every transport keeps (the contract tests run on all of them):
 
-1. Messages of one (source, destination, tag) arrive in the order in which they were sent. Tags select: a receive never takes
-   a message with another tag.
+1. Messages of one (source, destination, tag) arrive in the order in which they were sent. Tags select: a receive
+   never takes a message with another tag.
 2. ``isend`` takes the contents of the buffer at the call: the caller may change it at once.
-3. ``irecv`` writes into the buffer, or combines into it (``buf = combine(lower, higher)`` where *lower* and *higher* are
-   the operands of the lower and the higher rank), at the latest when ``wait`` returns. Nobody may look before.
-4. A send completes when the other side has posted its receive (as MPI's synchronous send), unless it is smaller than the
-   backend's eager limit.
+3. ``irecv`` writes into the buffer, or combines into it (``buf = combine(lower, higher)`` where *lower* and *higher*
+   are the operands of the lower and the higher rank), at the latest when ``wait`` returns. Nobody may look before.
+4. A send completes when the other side has posted its receive (as MPI's synchronous send), unless it is smaller than
+   the backend's eager limit.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """torch.distributed's names, on every backend.
 
-``group`` (who belongs together) · ``collectives`` (what a group does together) · ``point_to_point`` (how two ranks talk) · ``work``
-(when an asynchronous operation is complete) · ``buffer`` (how an array travels) · ``bucket``, ``reducer``, ``ddp`` (data parallel
-training).
+``group`` (who belongs together) · ``collectives`` (what a group does together) · ``point_to_point`` (how two ranks
+talk) · ``work`` (when an asynchronous operation is complete) · ``buffer`` (how an array travels) · ``bucket``,
+``reducer``, ``ddp`` (data parallel training).
 """
 
-from ..comm.reduce_op import ReduceOp
-from ..errors import DistBackendError, DistError
+from simdist.comm.reduce_op import ReduceOp
+from simdist.errors import DistBackendError, DistError
+
 from .collectives import (
     all_gather,
     all_gather_into_tensor,

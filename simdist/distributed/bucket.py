@@ -1,15 +1,16 @@
 """Which gradients travel together?
 
-DistributedDataParallel reduces gradients in buckets: one all-reduce of a megabyte is cheaper than a thousand of a kilobyte, and
-several buckets can travel while the backward pass still computes. The rules are torch's (SEMANTICS of Reducer, PyTorch 2.13):
+DistributedDataParallel reduces gradients in buckets: one all-reduce of a megabyte is cheaper than a thousand of a
+kilobyte, and several buckets can travel while the backward pass still computes. The rules are torch's (SEMANTICS of
+Reducer, PyTorch 2.13):
 
-* Parameters are put into the open bucket of their dtype, in a given order; a bucket is closed as soon as it holds at least its cap
-  (so it may overshoot, and no parameter is ever split).
-* The first bucket of each dtype has its own, smaller cap (1 MiB), if the user did not choose ``bucket_cap_mb``: the first reduction
-  starts early. All others have 25 MiB or the chosen cap.
-* Buckets are reduced in the order of their index. Before the first iteration nothing is known about the order in which gradients
-  come, so there is one bucket per dtype, in the order of registration, the last dtype first. After it buckets are rebuilt in the
-  order in which the gradients came; a bucket stands where its last gradient came.
+* Parameters are put into the open bucket of their dtype, in a given order; a bucket is closed as soon as it holds at
+  least its cap (so it may overshoot, and no parameter is ever split).
+* The first bucket of each dtype has its own, smaller cap (1 MiB), if the user did not choose ``bucket_cap_mb``: the
+  first reduction starts early. All others have 25 MiB or the chosen cap.
+* Buckets are reduced in the order of their index. Before the first iteration nothing is known about the order in
+  which gradients come, so there is one bucket per dtype, in the order of registration, the last dtype first. After it
+  buckets are rebuilt in the order in which the gradients came; a bucket stands where its last gradient came.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..units import MiB
+from simdist.units import MiB
 
 __all__ = ["DEFAULT_CAP_MB", "FIRST_CAP_BYTES", "BucketSpec", "assign", "caps", "first_buckets", "rebuilt_buckets"]
 

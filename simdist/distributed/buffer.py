@@ -1,12 +1,13 @@
 """How does a user's array become a buffer that can travel?
 
-Collectives work on contiguous one-dimensional buffers. An array that is contiguous already is used in place; anything else (a
-transpose, a strided slice) is copied to a buffer, and the result is written back *through the view*, so the base changes where the
-view looks and nowhere else. An asynchronous call always works on a copy: its input is taken when it is issued, its result
-appears when it is waited for, so the order of execution never shows.
+Collectives work on contiguous one-dimensional buffers. An array that is contiguous already is used in place; anything
+else (a transpose, a strided slice) is copied to a buffer, and the result is written back *through the view*, so the
+base changes where the
+view looks and nowhere else. An asynchronous call always works on a copy: its input is taken when it is issued, its
+result appears when it is waited for, so the order of execution never shows.
 
-Accepted are numpy arrays, simdist Tensors, and shape-only MetaArrays. A tensor that is a result on the tape is refused: changing
-it in place would falsify the gradients.
+Accepted are numpy arrays, simdist Tensors, and shape-only MetaArrays. A tensor that is a result on the tape is
+refused: changing it in place would falsify the gradients.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GradientError
-from ..tensor import MetaArray, Tensor
+from simdist.errors import GradientError
+from simdist.tensor import MetaArray, Tensor
 
 __all__ = ["array_of", "flatten", "numeric", "writeable"]
 

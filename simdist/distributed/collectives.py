@@ -1,8 +1,8 @@
 """What can all ranks of a group do together?
 
-torch.distributed's collectives, on numpy arrays and Tensors, in place as in torch. Each function checks its arguments, makes a
-``comm.Call`` (which group, which algorithm, which buffer) and hands it to the rank's backend; with ``async_op=True`` it returns a
-``Work`` at once. A rank that is no member of the group gets None and changes nothing.
+torch.distributed's collectives, on numpy arrays and Tensors, in place as in torch. Each function checks its
+arguments, makes a ``comm.Call`` (which group, which algorithm, which buffer) and hands it to the rank's backend; with
+``async_op=True`` it returns a ``Work`` at once. A rank that is no member of the group gets None and changes nothing.
 
 What each one means is written in ``comm.definitions``; shapes are given with each function, p is the size of the group.
 """
@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import place
-from ..backends import context
-from ..comm.algorithm import DEFAULT
-from ..comm.call import Call, Request
-from ..comm.chunks import bounds
-from ..comm.reduce_op import ReduceOp
-from ..errors import ShapeError
-from ..tensor import MetaArray
+from simdist import place
+from simdist.backends import context
+from simdist.comm.algorithm import DEFAULT
+from simdist.comm.call import Call, Request
+from simdist.comm.chunks import bounds
+from simdist.comm.reduce_op import ReduceOp
+from simdist.errors import ShapeError
+from simdist.tensor import MetaArray
+
 from .buffer import array_of, flatten, writeable
 from .group import NOT_A_MEMBER, ProcessGroup, default_group, get_group_rank
 from .work import Work

@@ -1,12 +1,12 @@
 """How does one model train on many ranks at once?
 
-``DistributedDataParallel`` wraps a module that every rank has a copy of. At the start rank 0's parameters and buffers are sent to all.
-Then each rank computes the gradients of its own part of the batch, the ``reducer`` averages them during the backward pass, and every
-rank's optimizer takes the same step. Parameters are never sent again: replicas stay equal because their start, their gradients and
-their optimizers are.
+``DistributedDataParallel`` wraps a module that every rank has a copy of. At the start rank 0's parameters and buffers
+are sent to all. Then each rank computes the gradients of its own part of the batch, the ``reducer`` averages them
+during the backward pass, and every rank's optimizer takes the same step. Parameters are never sent again: replicas
+stay equal because their start, their gradients and their optimizers are.
 
-With a mean loss and equal parts the average is the gradient of the whole batch. With unequal parts it is the mean of the parts'
-means, not the mean over the samples (as in torch).
+With a mean loss and equal parts the average is the gradient of the whole batch. With unequal parts it is the mean of
+the parts' means, not the mean over the samples (as in torch).
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DistError
-from ..nn import Module
-from ..tensor import MetaArray, Tensor, is_grad_enabled, no_grad
-from ..units import MiB
+from simdist.errors import DistError
+from simdist.nn import Module
+from simdist.tensor import MetaArray, Tensor, is_grad_enabled, no_grad
+from simdist.units import MiB
+
 from . import collectives
 from .group import ProcessGroup
 from .group import resolve as resolve_group

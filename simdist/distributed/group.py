@@ -1,11 +1,13 @@
 """Who belongs together?
 
-A process group is an ordered set of ranks that communicate among themselves. The world is group 0; ``new_group`` makes more. Every
-rank must make the same groups in the same order, members or not: a group's number, which its messages carry, is the count of
-groups that the rank has seen (torch requires the same).
+A process group is an ordered set of ranks that communicate among themselves. The world is group 0; ``new_group``
+makes more. Every
+rank must make the same groups in the same order, members or not: a group's number, which its messages carry, is the
+count of groups that the rank has seen (torch requires the same).
 
-Global and group ranks: ``src=`` and ``dst=`` of every call are *global* ranks, ``group_src=`` and ``group_dst=`` are positions in
-the group. Mixing them works in the world group and fails in the first other one; so a global rank that is no member is refused.
+Global and group ranks: ``src=`` and ``dst=`` of every call are *global* ranks, ``group_src=`` and ``group_dst=`` are
+positions in the group. Mixing them works in the world group and fails in the first other one; so a global rank that
+is no member is refused.
 """
 
 from __future__ import annotations
@@ -13,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..backends import context
-from ..backends.world import World
-from ..comm.call import Members, Request
-from ..errors import DistError
+from simdist.backends import context
+from simdist.backends.world import World
+from simdist.comm.call import Members, Request
+from simdist.errors import DistError
 
 __all__ = [
     "GroupMember", "ProcessGroup", "destroy_process_group", "get_backend", "get_global_rank", "get_group_rank",
@@ -84,8 +86,8 @@ def init_process_group(
 ) -> None:
     """Make the default process group of all ranks.
 
-    ``sd.run`` has done it already when the rank's function begins; so a first call, as a script written for torch makes it, only
-    checks its arguments. A second call without ``destroy_process_group`` between is refused.
+    ``sd.run`` has done it already when the rank's function begins; so a first call, as a script written for torch
+    makes it, only checks its arguments. A second call without ``destroy_process_group`` between is refused.
 
     Args:
         backend: ignored names of torch (``"gloo"``, ``"nccl"``) or None: ``sd.run`` chooses the backend.

@@ -1,16 +1,17 @@
 """How do two ranks talk?
 
-``send`` and ``recv`` block; ``isend`` and ``irecv`` return a ``Work``. A send is complete when the other side has posted its receive
-(a rendezvous), even for a few bytes: two ranks that both send first wait for each other for ever. Tags select; messages of one
-tag between the same two ranks arrive in order.
+``send`` and ``recv`` block; ``isend`` and ``irecv`` return a ``Work``. A send is complete when the other side has
+posted its receive (a rendezvous), even for a few bytes: two ranks that both send first wait for each other for ever.
+Tags select; messages of one tag between the same two ranks arrive in order.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .. import place
-from ..comm.execute import USER_CHANNEL
+from simdist import place
+from simdist.comm.execute import USER_CHANNEL
+
 from .buffer import array_of, flatten, writeable
 from .group import ProcessGroup, get_global_rank
 from .group import resolve as resolve_group

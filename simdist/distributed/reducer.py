@@ -1,12 +1,13 @@
 """How do gradients become averages while the backward pass still runs?
 
-A hook on each parameter fires when its gradient of this backward pass is complete. The gradient, divided by the number of ranks, is
-copied to its place in a bucket. As soon as a bucket is full **and all earlier ones have been launched**, an asynchronous all-reduce
-of it is issued on the group's communication stream: it moves while the backward pass goes on. When the last gradient is there, the
-rank waits for all buckets and copies the averages back.
+A hook on each parameter fires when its gradient of this backward pass is complete. The gradient, divided by the
+number of ranks, is copied to its place in a bucket. As soon as a bucket is full **and all earlier ones have been
+launched**, an asynchronous all-reduce of it is issued on the group's communication stream: it moves while the
+backward pass goes on. When the last gradient is there, the rank waits for all buckets and copies the averages back.
 
-Launching strictly in index order is what keeps the ranks in step: gradients may come in another order on another rank, collectives
-may not. The order of the gradients in the first iteration (rank 0's) decides the buckets of all later ones (``bucket``).
+Launching strictly in index order is what keeps the ranks in step: gradients may come in another order on another
+rank, collectives may not. The order of the gradients in the first iteration (rank 0's) decides the buckets of all
+later ones (``bucket``).
 
 Paper: Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", VLDB 2020.
 """
@@ -18,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DistError
-from ..tensor import MetaArray, Tensor, no_grad
-from ..tensor.observe import current_listener
+from simdist.errors import DistError
+from simdist.tensor import MetaArray, Tensor, no_grad
+from simdist.tensor.observe import current_listener
+
 from . import collectives
 from .bucket import BucketSpec, first_buckets, rebuilt_buckets
 from .group import ProcessGroup

@@ -1,7 +1,7 @@
 """How does a rank know that an asynchronous operation is complete?
 
-``Work`` is what ``async_op=True``, ``isend`` and ``irecv`` return. ``wait()`` blocks until the operation is complete and its result is
-in the caller's arrays; until then they hold what they held before.
+``Work`` is what ``async_op=True``, ``isend`` and ``irecv`` return. ``wait()`` blocks until the operation is complete
+and its result is in the caller's arrays; until then they hold what they held before.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..backends.world import World
+from simdist.backends.world import World
 
 __all__ = ["Work"]
 

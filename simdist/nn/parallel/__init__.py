@@ -1,5 +1,5 @@
 """torch.nn.parallel's names."""
 
-from ...distributed.ddp import DistributedDataParallel
+from simdist.distributed.ddp import DistributedDataParallel
 
 __all__ = ["DistributedDataParallel"]
