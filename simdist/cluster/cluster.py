@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, combinations
 from pathlib import Path
+from typing import Any
 
 from simdist.cluster.accelerator import Accelerator
 from simdist.cluster.link import Link
@@ -56,6 +57,14 @@ class Cluster:
             object.__setattr__(self, "edges", tuple(Edge(*edge) for edge in self.edges))
         self._check_names()
         self._check_network()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The description alone: routes are found again where they are needed."""
+        return {key: getattr(self, key) for key in ("name", "nodes", "edges")}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Cluster:
+        """A value that never changes is its own copy, however many ranks ask for one."""
+        return self
 
     @property
     def _thing(self) -> str:

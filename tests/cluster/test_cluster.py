@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 
 import pytest
@@ -160,6 +162,17 @@ def test_a_cluster_is_a_value() -> None:
     assert asked == Cluster("c", (box(), box()))
     assert hash(asked) == hash(Cluster("c", (box(), box())))
     assert asked != Cluster("c", (box(),))
+
+
+def test_it_travels_as_its_description_and_is_its_own_copy() -> None:
+    asked = Cluster("c", (box(), box()))
+    small = len(pickle.dumps(asked))
+    asked.route(0, 5)
+    assert len(pickle.dumps(asked)) == small
+    again = pickle.loads(pickle.dumps(asked))
+    assert again == asked
+    assert again.route(0, 5) == asked.route(0, 5)
+    assert copy.deepcopy([asked])[0] is asked
 
 
 def test_with_nodes_copies_the_first() -> None:
