@@ -27,6 +27,7 @@ __all__ = ["Child", "spawn"]
 _POSIX = os.name == "posix"
 _LAST_LINES = 8
 _PEEK_SECONDS = 0.002
+_LOOK_SECONDS = 0.2
 _BOOT = (
     "import sys; sys.path[:] = {path!r}; from simdist.backends.process.worker import main; main({address!r}, {tied!r})"
 )
@@ -141,30 +142,51 @@ def _spawn_paired(count: int) -> list[Child]:
 def _spawn_dialling(count: int, patience: float) -> list[Child]:
     token = mesh.new_token()
     processes: list[subprocess.Popen[bytes]] = []
+    dialled: dict[int, socket.socket] = {}
     with mesh.listen() as listener:
-        listener.settimeout(patience)
         try:
             for index in range(count):
                 # The number comes back with the connection and says which process it is.
                 process = _start(f"port:{listener.getsockname()[1]}", stdin=subprocess.PIPE)
                 processes.append(process)
                 assert process.stdin is not None
-                process.stdin.write(token + index.to_bytes(4, "little"))
-                process.stdin.close()
-            dialled: dict[int, socket.socket] = {}
-            while len(dialled) < count:
-                accepted = mesh.accept(listener, token)
-                if accepted is not None:
-                    dialled[accepted[1]] = accepted[0]
-            channels = [Channel(dialled[index]) for index in range(count)]
-        except BaseException as error:
+                with process.stdin, contextlib.suppress(BrokenPipeError):  # one that is gone is noticed below
+                    process.stdin.write(token + index.to_bytes(4, "little"))
+            _answer_calls(listener, token, processes, dialled, patience)
+        except BaseException:
             for process in processes:
                 process.kill()
                 process.wait()
-            if isinstance(error, TimeoutError):
-                raise DistBackendError(f"{count} workers did not connect within {patience:g} s") from error
+                if process.stdout is not None:
+                    process.stdout.close()
+            for sock in dialled.values():
+                sock.close()
             raise
-    return [Child(process, channel) for process, channel in zip(processes, channels, strict=True)]
+    return [Child(process, Channel(dialled[index])) for index, process in enumerate(processes)]
+
+
+def _answer_calls(
+    listener: socket.socket,
+    token: bytes,
+    processes: list[subprocess.Popen[bytes]],
+    dialled: dict[int, socket.socket],
+    patience: float,
+) -> None:
+    """Accept until every process has connected."""
+    deadline = time.monotonic() + patience
+    listener.settimeout(min(patience, _LOOK_SECONDS))
+    while len(dialled) < len(processes):
+        try:
+            accepted = mesh.accept(listener, token)
+        except TimeoutError:
+            ended = [process for i, process in enumerate(processes) if i not in dialled and process.poll() is not None]
+            if ended or time.monotonic() > deadline:
+                why = f": one left with exit code {ended[0].returncode}" if ended else f" within {patience:g} s"
+                raise DistBackendError(f"{len(processes) - len(dialled)} workers did not connect{why}") from None
+            continue
+        if accepted is not None:
+            sock, number = accepted
+            dialled[number] = sock
 
 
 def _start(address: str, **how: Any) -> subprocess.Popen[bytes]:

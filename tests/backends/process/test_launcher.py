@@ -140,7 +140,7 @@ def test_ranks_have_the_callers_surroundings(tmp_path: Path, monkeypatch: pytest
 def test_a_mistaken_call_starts_nothing() -> None:
     lock = threading.Lock()
     before = _children()
-    with pytest.raises(DistBackendError, match="the captured 'lock' is a _thread.lock"):
+    with pytest.raises(DistBackendError, match=r"the captured 'lock' is a _thread\.lock"):
         run(lambda end: lock)
     with pytest.raises(ValueError, match="world_size must not be negative, got -1"):
         run(lambda end: None, n=-1)
@@ -335,7 +335,7 @@ def test_a_mismatch_is_told_by_both_sides() -> None:
             end.isend(np.zeros(4), 1, TAG, b"all_reduce (4,) float64").wait()
         end.irecv(np.zeros(8), 0, TAG, note=b"all_gather (8,) float64").wait()
 
-    with pytest.raises(RuntimeError, match="rank 0 is at all_reduce .* but rank 1 is at all_gather") as caught:
+    with pytest.raises(RuntimeError, match=r"rank 0 is at all_reduce .* but rank 1 is at all_gather") as caught:
         run(differ)
     assert any("failed too" in note for note in caught.value.__notes__)
 
