@@ -15,8 +15,8 @@ SOURCES: dict[str, str] = {
     "tf32": "NVIDIA A100 and H100 data sheets: TF32, dense (156 and 495 TFLOP/s)",
     "v100": "NVIDIA V100 white paper as quoted at maosong.website/p/nvidia-gpu-specs",
     "dgx1": "NVIDIA DGX-1 with V100 description (iitr.ac.in/dgx; leslivresblancs.fr): 25 GB/s a link, four 100 Gbit/s cards",
-    "dgx1-wires": "NCCL topology file of a DGX-1 V100 in github.com/NVIDIA/nccl/issues/671 (links of accelerators 0 and 1); assumption "
-    "for the others: six links each, 2-3 double, the second four as the first",
+    "dgx1-wires": "NCCL topology file of a DGX-1 V100 in github.com/NVIDIA/nccl/issues/671 (links of accelerators 0 and 1); "
+    "assumption for the others: six links each, 2-3 double, the second four as the first",
     "megatron": "Narayanan et al., SC21, arXiv:2104.04473: Selene's nodes have 8 HDR InfiniBand cards",
     "hotchips": "Huawei at Hot Chips 2019 (vengineer.hatenablog.com/entry/2019/09/06/070000; besthub.dev)",
     "linley": "Linley Newsletter, October 8, 2019: 32 GB of HBM2 in four stacks",
