@@ -33,21 +33,32 @@ if TYPE_CHECKING:
 __all__ = ["Meeting", "Meetings", "Ways"]
 
 
+class Ways(NamedTuple):
+    """What a group's topology allows.
+
+    Attributes:
+        short: every link belongs to one end of it, in one direction: a replay is exact.
+        hops: the route from each member to its right neighbour, if they are all alike.
+    """
+
+    short: bool
+    hops: Hops | None
+
+
 class Meeting:
     """What is known about one collective of one group; also the reason for which its parked members are suspended."""
 
-    __slots__ = ("calls", "error", "group", "last_arrival", "left", "long_way", "parked", "starts", "tasks")
+    __slots__ = ("calls", "error", "group", "inside", "last_arrival", "long_way", "missing", "starts", "tasks", "ways")
 
-    def __init__(self, members: Members) -> None:
+    def __init__(self, members: Members, ways: Ways, shortcut: bool) -> None:
         size = len(members.ranks)
-        self.group = members
+        self.group, self.ways = members, ways
         self.calls: list[Call | None] = [None] * size
         self.starts: list[float] = [0.0] * size
         self.tasks: list[Task | None] = [None] * size
         self.last_arrival = 0.0
-        self.long_way = False
-        self.parked = 0
-        self.left = size
+        self.long_way = not (shortcut and ways.short)
+        self.missing = self.inside = size
         self.error: str | None = None
 
     @property
@@ -64,18 +75,6 @@ class Meeting:
         """The line at which ``rank`` called it."""
         call = self.calls[self.group.ranks.index(rank)]
         return call.where if call is not None else None
-
-
-class Ways(NamedTuple):
-    """What a group's topology allows.
-
-    Attributes:
-        short: every link belongs to one end of it, in one direction: a replay is exact.
-        hops: the route from each member to its right neighbour, if they are all alike.
-    """
-
-    short: bool
-    hops: Hops | None
 
 
 class Meetings:
@@ -105,27 +104,28 @@ class Meetings:
         key = (members.id, call.sequence)
         meeting = self.open.get(key)
         if meeting is None:
-            meeting = self.open[key] = Meeting(members)
+            meeting = self.open[key] = Meeting(members, self.ways(members), self.shortcut)
         if self.checked:
             self._check(meeting, call, task)
         me, entered = members.rank, task.now
         meeting.calls[me], meeting.starts[me], meeting.tasks[me] = call, entered, task
         if entered > meeting.last_arrival:
             meeting.last_arrival = entered
-        if not meeting.long_way and not (quiet and self.shortcut and self.ways(members).short):
+        meeting.missing -= 1
+        if not quiet and not meeting.long_way:
             self._go_the_long_way(meeting, task)
         if meeting.long_way:
-            waited = self._execute(rank, task, call)
-        elif meeting.parked + 1 == len(meeting.calls):
-            waited = self._replay(meeting, task, call)
-        else:
-            meeting.parked += 1
+            waited = None
+        elif meeting.missing:
             waited = self.kernel.wait(task, meeting)
-            if waited is None:
-                waited = self._execute(rank, task, call)
-        meeting.left -= 1
-        if not meeting.left:
+        else:
             del self.open[key]
+            waited = self._replay(meeting, task, call)
+        if waited is None:
+            waited = self._execute(rank, task, call)
+            meeting.inside -= 1
+            if not meeting.inside:
+                del self.open[key]
         now = task.now
         if request.algorithm.symmetric:
             last = meeting.last_arrival
@@ -178,7 +178,7 @@ class Meetings:
         """The last member has come: work through the steps of all, and let the others go on at their end."""
         self.num_replayed += 1
         calls: list[Call] = meeting.calls  # type: ignore[assignment]  # all have come
-        hops = self.ways(call.members).hops if call.request.algorithm.ring else None
+        hops = meeting.ways.hops if call.request.algorithm.ring else None
         finish, waited = replay(calls, meeting.starts, self._wire, hops, self.network.flows)
         ready = self.kernel.ready
         for member in range(len(finish) - 1, -1, -1):
