@@ -15,7 +15,7 @@ simulator knows about one such k: who has come, with which call, when. It serves
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simdist.comm.call import Call, Members
 from simdist.comm.execute import execute
@@ -48,11 +48,14 @@ class Ways(NamedTuple):
 class Meeting:
     """What is known about one collective of one group; also the reason for which its parked members are suspended."""
 
-    __slots__ = ("calls", "error", "group", "inside", "last_arrival", "long_way", "missing", "starts", "tasks", "ways")
+    __slots__ = ("_blame", "_details", "calls", "error", "group", "inside", "label", "last_arrival",  "long_way",
+                 "missing", "starts", "tasks", "ways")  # fmt: skip
 
-    def __init__(self, members: Members, ways: Ways, shortcut: bool) -> None:
+    def __init__(self, members: Members, label: str, ways: Ways, shortcut: bool) -> None:
         size = len(members.ranks)
-        self.group, self.ways = members, ways
+        self.group, self.label, self.ways = members, label, ways
+        self._details: dict[str, Any] | None = None
+        self._blame: dict[str, Any] | None = None
         self.calls: list[Call | None] = [None] * size
         self.starts: list[float] = [0.0] * size
         self.tasks: list[Task | None] = [None] * size
@@ -60,6 +63,23 @@ class Meeting:
         self.long_way = not (shortcut and ways.short)
         self.missing = self.inside = size
         self.error: str | None = None
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a trace tells about the collective (one dictionary for all members)."""
+        if self._details is None:
+            self._details = next(call for call in self.calls if call is not None).details
+        return self._details
+
+    @property
+    def blame(self) -> dict[str, Any]:
+        """What a trace tells about the waiting for it: the operation, and who came last, if that is certain."""
+        if self._blame is None:
+            request = next(call for call in self.calls if call is not None).request
+            self._blame = {"op": self.label, "group": self.group.name}
+            if request.algorithm.symmetric:
+                self._blame["for"] = [self.group.ranks[self.starts.index(self.last_arrival)]]
+        return self._blame
 
     @property
     def what(self) -> str:
@@ -87,7 +107,7 @@ class Meetings:
         self.num_replayed = 0
         self._ways: dict[int, Ways] = {}
 
-    def attend(self, rank: SimRank, task: Task, call: Call, quiet: bool) -> tuple[float, float]:
+    def attend(self, rank: SimRank, task: Task, call: Call, quiet: bool) -> tuple[float, float, Meeting]:
         """Take part in a collective; on return it is complete on this rank and the task's clock stands at its end.
 
         Args:
@@ -97,14 +117,14 @@ class Meetings:
             quiet: this rank blocks in it and has nothing else under way.
 
         Returns:
-            The times at which this rank entered, and at which its waiting for others ended.
+            The times at which this rank entered, and at which its waiting for others ended; the meeting.
         """
         request = call.request
         members = request.members
         key = (members.id, call.sequence)
         meeting = self.open.get(key)
         if meeting is None:
-            meeting = self.open[key] = Meeting(members, self.ways(members), self.shortcut)
+            meeting = self.open[key] = Meeting(members, call.label, self.ways(members), self.shortcut)
         if self.checked:
             self._check(meeting, call, task)
         me, entered = members.rank, task.now
@@ -129,8 +149,8 @@ class Meetings:
         now = task.now
         if request.algorithm.symmetric:
             last = meeting.last_arrival
-            return entered, last if last < now else now
-        return entered, min(entered + waited, now)
+            return entered, last if last < now else now, meeting
+        return entered, min(entered + waited, now), meeting
 
     # -- checking ---------------------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from .waiting import Waiting
 
 if TYPE_CHECKING:
     from .job import Job
+    from .meeting import Meeting
 
 __all__ = ["POLL_SECONDS", "GroupTransport", "SimRank"]
 
@@ -110,7 +111,7 @@ class SimRank:
         task.now = end = start + seconds
         if end > kernel.stop_time or not kernel.lazy:
             kernel.advance(task, 0.0)
-        if self.spans is not None:
+        if self.spans is not None and end > start:
             self.spans.append((self.rank, MAIN, kind, name, start, end, None))
         kernel.heartbeat += 1
 
@@ -126,15 +127,15 @@ class SimRank:
         self.kernel.advance(self.main, seconds)
         self._record("sleep", "sleep", start, self.main.now)
 
-    def join(self, began: float, ready: float, done: float, call: Call) -> None:
+    def join(self, began: float, ready: float, done: float, meeting: Meeting) -> None:
         """The main program has waited from ``began`` for a collective that began to move bytes at ``ready``."""
         task = self.main
         if done > task.now:
             task.now = done
             self.kernel.advance(task, 0.0)
         moved = max(began, min(ready, done))
-        self._record("wait", call.label, began, moved, {"op": call.label, "group": call.members.name})
-        self._record("communication", call.label, moved, task.now, {"op": call.label, "exposed": True})
+        self._record("wait", meeting.label, began, moved, meeting.blame)
+        self._record("communication", meeting.label, moved, task.now, meeting.details)
 
     # -- messages ---------------------------------------------------------------------------------------------------
 
@@ -160,7 +161,7 @@ class SimRank:
         assert side.ready is not None and side.done is not None
         moved = max(began, min(side.ready, side.done))
         self._record("wait", side.text, began, moved, {"for": [side.peer], "op": side.text})
-        self._record("communication", side.text, moved, self.main.now, {"op": side.text, "exposed": True})
+        self._record("communication", side.text, moved, self.main.now, {"op": side.text})
 
     # -- collectives ------------------------------------------------------------------------------------------------
 
@@ -176,25 +177,26 @@ class SimRank:
             stream.submit(call, self.main.now).wait()
             return None
         task = self.main
-        entered, ready = self.job.meetings.attend(self, task, call, self._is_quiet())
+        entered, ready, meeting = self.job.meetings.attend(self, task, call, self._is_quiet())
         now = task.now
         if self.timeout is not None and now - entered > self.timeout:
             self.job.late(self, call, entered)
         if self.spans is not None:
-            name, label = call.members.name, call.label
-            self._record("wait", label, entered, ready, {"op": label, "group": name})
-            self._record("communication", label, ready, now, {"op": label, "exposed": True})
-            self.record_collective(f"comm:{group}", call, entered, ready, now)
+            self._record_meeting(MAIN, meeting, entered, ready, now)
+            self._record_meeting(f"comm:{group}", meeting, entered, ready, now)
         return None
 
-    def record_collective(self, stream: str, call: Call, entered: float, ready: float, end: float) -> None:
-        """Add the collective to the trace as a span of the group's communication stream."""
-        if self.spans is None:
-            return
+    def _record_meeting(self, stream: str, meeting: Meeting, entered: float, ready: float, end: float) -> None:
+        assert self.spans is not None
         if ready > entered:
-            self.spans.append((self.rank, stream, "wait", call.label, entered, ready, {"op": call.label}))
+            self.spans.append((self.rank, stream, "wait", meeting.label, entered, ready, meeting.blame))
         if end > ready:
-            self.spans.append((self.rank, stream, "communication", call.label, ready, end, call.details))
+            self.spans.append((self.rank, stream, "communication", meeting.label, ready, end, meeting.details))
+
+    def record_stream(self, stream: str, meeting: Meeting, entered: float, ready: float, end: float) -> None:
+        """Add an asynchronous collective to the trace as a span of the group's communication stream."""
+        if self.spans is not None:
+            self._record_meeting(stream, meeting, entered, ready, end)
 
     def _stream(self, group: int) -> Stream:
         stream = self.streams[group] = Stream(self, f"comm:{group}")

@@ -18,6 +18,7 @@ from .kernel import Task
 from .waiting import Waiting
 
 if TYPE_CHECKING:
+    from .meeting import Meeting
     from .rank import SimRank
 
 __all__ = ["Stream", "StreamWork"]
@@ -34,12 +35,13 @@ class StreamWork:
         done: when it was complete on this rank (None until then).
     """
 
-    __slots__ = ("call", "done", "error", "issued", "rank", "ready", "waiter")
+    __slots__ = ("call", "done", "error", "issued", "meeting", "rank", "ready", "waiter")
 
     def __init__(self, rank: SimRank, call: Call, issued: float) -> None:
         self.rank, self.call, self.issued = rank, call, issued
         self.ready: float | None = None
         self.done: float | None = None
+        self.meeting: Meeting | None = None
         self.error: BaseException | None = None
         self.waiter: Task | None = None
 
@@ -55,7 +57,8 @@ class StreamWork:
         if self.error is not None:
             raise self.error
         assert self.done is not None and self.ready is not None
-        self.rank.join(began, self.ready, self.done, self.call)
+        assert self.meeting is not None
+        self.rank.join(began, self.ready, self.done, self.meeting)
 
     def _blame(self) -> tuple[int, ...]:
         meeting = self.rank.job.meetings.open.get((self.call.members.id, self.call.sequence))
@@ -112,6 +115,6 @@ class Stream:
             kernel.wait(task, _NOTHING)
 
     def _perform(self, work: StreamWork) -> None:
-        entered, ready = self.rank.job.meetings.attend(self.rank, self.task, work.call, quiet=False)
-        work.ready, work.done = ready, self.task.now
-        self.rank.record_collective(self.name, work.call, entered, ready, self.task.now)
+        entered, ready, meeting = self.rank.job.meetings.attend(self.rank, self.task, work.call, quiet=False)
+        work.ready, work.done, work.meeting = ready, self.task.now, meeting
+        self.rank.record_stream(self.name, meeting, entered, ready, self.task.now)
