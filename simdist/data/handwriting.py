@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simdist.data import batch
+from simdist.tensor import Tensor, from_numpy
 
 __all__ = ["digits", "digits_split"]
 
@@ -65,7 +66,7 @@ def digits(
     seed: int = 0,
     train: bool = True,
     dtype: npt.DTypeLike = np.float32,
-) -> Iterator[tuple[Any, Array]]:
+) -> Iterator[tuple[Tensor, Tensor]]:
     """This rank's share of shuffled batches of handwritten digits.
 
     Args:
@@ -79,7 +80,7 @@ def digits(
         dtype: of the images, float32 or float64.
 
     Yields:
-        x: Tensor (rows, 64) in 0..1, and y: (rows,) int64.
+        x: Tensor (rows, 64) in 0..1, and y: Tensor (rows,) of int64.
 
     Raises:
         DataError: an argument that cannot be right; it is raised here, before the first step.
@@ -89,4 +90,4 @@ def digits(
     mine_x, mine_y = images[chosen], labels[chosen]
     rows = batch.indices("digits", len(mine_y), batch_size, rank, world_size, steps, epoch, seed)
     one = np.dtype(dtype).type(16)
-    return ((mine_x[row].astype(dtype) / one, mine_y[row]) for row in rows)
+    return ((from_numpy(mine_x[row].astype(dtype) / one), from_numpy(mine_y[row])) for row in rows)

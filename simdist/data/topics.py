@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simdist.data import batch
+from simdist.tensor import Tensor, from_numpy
 
 __all__ = ["decode", "encode", "text", "text_digest", "text_vocab"]
 
@@ -57,7 +58,7 @@ def encode(characters: str) -> Ids:
 
 def decode(ids: Any) -> str:
     """The string of a sequence of ids."""
-    return "".join(text_vocab()[index] for index in np.asarray(ids).ravel())
+    return "".join(text_vocab()[index] for index in np.asarray(ids).ravel().tolist())
 
 
 @cache
@@ -75,7 +76,7 @@ def text(
     steps: int | None = None,
     seed: int = 0,
     epoch: int = 0,
-) -> Iterator[tuple[Any, Any]]:
+) -> Iterator[tuple[Tensor, Tensor]]:
     """This rank's share of shuffled batches of text, as character ids.
 
     The text is cut into blocks of ``block_size`` characters; an epoch shows each block once, shuffled.
@@ -90,7 +91,7 @@ def text(
         epoch: the first epoch; each epoch has its own shuffle.
 
     Yields:
-        x: (rows, block_size) int64, and y: the same shifted by one character, what comes next.
+        x: Tensor (rows, block_size) of int64, and y: the same shifted by one character, what comes next.
 
     Raises:
         DataError: an argument that cannot be right; it is raised here, before the first step.
@@ -102,4 +103,4 @@ def text(
     inputs = ids[: count * block_size].reshape(count, block_size)
     targets = ids[1 : count * block_size + 1].reshape(count, block_size)
     rows = batch.indices("text", count, batch_size, rank, world_size, steps, epoch, seed)
-    return ((inputs[row], targets[row]) for row in rows)
+    return ((from_numpy(inputs[row]), from_numpy(targets[row])) for row in rows)

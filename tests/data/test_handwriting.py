@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from simdist.data import DataError, digits, digits_split
+from simdist.tensor import Tensor, device
 
 
-def values(x: object) -> np.ndarray:
-    """The numpy array inside, whatever carries it."""
-    return x.numpy() if hasattr(x, "numpy") else np.asarray(x)
+def values(x: Tensor) -> np.ndarray:
+    """The numpy array inside."""
+    assert isinstance(x, Tensor)
+    return x.numpy()
 
 
 def test_the_file_is_small_and_is_what_scikit_learn_distributes() -> None:
@@ -100,8 +102,8 @@ def test_the_same_address_gives_the_same_bytes() -> None:
 
 
 def test_test_images_are_not_trained_on() -> None:
-    trained = {values(x).tobytes() for batch, _ in digits(1437) for x in values(batch)}
-    tested = {values(x).tobytes() for batch, _ in digits(360, train=False) for x in values(batch)}
+    trained = {x.tobytes() for batch, _ in digits(1437) for x in batch.numpy()}
+    tested = {x.tobytes() for batch, _ in digits(360, train=False) for x in batch.numpy()}
     assert len(tested) == 360
     assert not trained & tested
 
@@ -118,3 +120,12 @@ def test_a_mistake_is_told_before_the_first_step() -> None:
         digits(2, world_size=4)
     with pytest.raises(DataError, match=r"digits: batch_size=400, but there are 360 rows\. Make it at most 360\."):
         digits(400, train=False)
+
+
+def test_without_numbers_images_are_shapes_and_labels_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "_source", [lambda: "meta"])
+    x, y = next(digits(8, rank=1, world_size=3))
+    assert x.is_meta
+    assert x.shape == (3, 64)
+    assert not y.is_meta
+    assert y.dtype == np.int64

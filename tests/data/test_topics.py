@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from simdist.data import DataError, decode, encode, text, text_digest, text_vocab, topics
+from simdist.tensor import Tensor
 
 
-def values(x: object) -> np.ndarray:
-    """The numpy array inside, whatever carries it."""
-    return x.numpy() if hasattr(x, "numpy") else np.asarray(x)
+def values(x: Tensor) -> np.ndarray:
+    """The numpy array inside."""
+    assert isinstance(x, Tensor)
+    return x.numpy()
 
 
 def test_the_vocabulary_is_sorted_and_without_repeats() -> None:
