@@ -71,6 +71,10 @@ class Crew:
             self._send_all("end")
             return outcome
         finally:
+            # What was written below Python before the end is in the pipes by now.
+            for rank, child in enumerate(self._children):
+                for line in child.raw_lines():
+                    _show(rank, line)
             self._selector.close()
 
     def _prepare(self) -> None:

@@ -253,11 +253,8 @@ class Progress:
             raise error
 
     def _expired(self, waiter: Waiter, limit: float | None) -> ExpiredError:
-        place = thread_place(waiter.ident)
-        at = f" ({place})" if place else ""
-        error = ExpiredError(
-            f"rank {waiter.work.rank} waited {limit:g} s, its timeout, for: {waiter.work.describe()}{at}"
-        )
+        rank, what = waiter.work.rank, waiter.work.describe()
+        error = ExpiredError(f"rank {rank} waited {limit:g} s, its timeout, for: {what}{_at(waiter, what)}")
         error.waits = tuple(self.waiting_for())
         return error
 
@@ -268,10 +265,8 @@ class Progress:
         now = time.perf_counter()
         lines = []
         for waiter in waiters:
-            place = thread_place(waiter.ident)
-            lines.append(
-                f"{waiter.work.describe()}, since {now - waiter.since:.3g} s" + (f" ({place})" if place else "")
-            )
+            what = waiter.work.describe()
+            lines.append(f"{what}, since {now - waiter.since:.3g} s{_at(waiter, what)}")
         return lines
 
     def _work_alone(self) -> None:
@@ -310,3 +305,9 @@ class Progress:
         self._selector.close()
         self._ear.close()
         self._mouth.close()
+
+
+def _at(waiter: Waiter, what: str) -> str:
+    """Where the thread waits, if it is in the user's program and the text does not say so already."""
+    place = thread_place(waiter.ident)
+    return f" ({place})" if place and place not in what else ""

@@ -18,6 +18,7 @@ import socket
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -92,7 +93,7 @@ class Worker:
         self._links: dict[int, socket.socket] = {}
         self._endpoint: Endpoint | None = None
         self._state = "starts"
-        self._main = threading.get_ident()
+        self._main, self._pid = threading.get_ident(), os.getpid()
         import cloudpickle  # noqa: F401  before the first job, so that it counts neither as the job's nor as its time
 
         self._modules = frozenset(sys.modules)
@@ -107,7 +108,10 @@ class Worker:
                 self._serve(rest[0])
 
     def _say(self, line: str) -> None:
-        self._channel.send("text", line)
+        if os.getpid() == self._pid:
+            self._channel.send("text", line)
+        else:  # a process that the rank has forked must not talk into the conversation
+            os.write(1, f"{line}\n".encode())
 
     # ---- the control thread ------------------------------------------------------------------------------------------
 
@@ -169,7 +173,8 @@ class Worker:
 
     def _run(self, job: Job, endpoint: Endpoint, call: Callable[[], tuple[Any, Any]]) -> bool:
         try:
-            outcome = contextvars.Context().run(call)
+            with warnings.catch_warnings():  # filters that the function sets are gone after it
+                outcome = contextvars.Context().run(call)
             late = endpoint.late_error()
             if late is not None:
                 raise late

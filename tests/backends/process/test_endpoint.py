@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -319,6 +320,16 @@ def test_a_wait_that_lasts_too_long(world: MakeWorld) -> None:
     assert "(test_endpoint.py:" in str(error)
     assert len(error.waits) == 1
     assert error.waits[0].startswith("all_reduce 7: receive of (4, 8) float32 from rank 1, tag (0, 0, 0), since 0.0")
+
+
+def test_a_place_that_the_label_names_is_not_named_twice(world: MakeWorld) -> None:
+    def program(end: Endpoint) -> Any:
+        if end.rank == 0:
+            line = sys._getframe().f_lineno + 1
+            end.irecv(np.zeros(1), 1, TAG, label=f"recv at test_endpoint.py:{line}").wait(0.05)
+        time.sleep(0.2)
+
+    assert str(world(2).run(program)[0]).count("test_endpoint.py") == 1
 
 
 def test_a_wait_that_timed_out_can_be_taken_up_again(world: MakeWorld) -> None:

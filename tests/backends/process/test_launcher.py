@@ -209,8 +209,27 @@ def test_prints_and_warnings_carry_the_rank(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere it goes to the caller's own output")
 def test_output_below_python_carries_the_rank_too(capsys: pytest.CaptureFixture[str]) -> None:
     run(lambda end: os.system("echo from a shell"))
-    run(lambda end: time.sleep(0.05))
-    assert capsys.readouterr().out.splitlines().count("[rank 1] from a shell") == 1
+    assert sorted(capsys.readouterr().out.splitlines()) == [f"[rank {rank}] from a shell" for rank in range(2)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
+def test_what_a_forked_process_prints_does_not_disturb(capsys: pytest.CaptureFixture[str]) -> None:
+    def fork(end: Endpoint) -> int:
+        pid = os.fork()
+        if pid == 0:
+            print("from the fork")
+            os._exit(0)
+        os.waitpid(pid, 0)
+        print("from the rank")
+        return end.rank
+
+    assert run(fork) == [0, 1]
+    assert sorted(capsys.readouterr().out.splitlines()) == [
+        "[rank 0] from the fork",
+        "[rank 0] from the rank",
+        "[rank 1] from the fork",
+        "[rank 1] from the rank",
+    ]
 
 
 def test_much_output_is_complete(capsys: pytest.CaptureFixture[str]) -> None:

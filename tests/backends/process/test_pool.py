@@ -39,18 +39,22 @@ def test_workers_are_used_again() -> None:
 def test_a_used_worker_is_as_good_as_new() -> None:
     def spoil(end: object) -> int:
         import random
+        import warnings
 
         import numpy as np
 
+        warnings.simplefilter("error")
         random.seed(1)
         np.random.seed(1)  # noqa: NPY002
         return programs.count_calls(end)  # type: ignore[arg-type]
 
     def look(end: object) -> tuple[float, float]:
         import random
+        import warnings
 
         import numpy as np
 
+        warnings.warn("no error", stacklevel=1)
         return random.random(), float(np.random.random())  # noqa: NPY002
 
     assert launch(spoil, (), world_size=2, entry=ENTRY).results == [1, 1]
