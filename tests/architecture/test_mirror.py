@@ -1,4 +1,4 @@
-"""Does every module have its test file? ``simdist/sim/link.py`` is tested in ``tests/sim/test_link.py``."""
+"""Does every module have its test file? ``simdist/sim/stream.py`` is tested in ``tests/sim/test_stream.py``."""
 
 from __future__ import annotations
 
