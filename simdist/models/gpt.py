@@ -1,0 +1,151 @@
+"""What is a GPT, whole and in stages?
+
+Token and position embeddings, pre-norm transformer blocks, a final norm, a head (GPT-2: Radford et al. 2019). The head may share its
+weight with the token embedding (``tied``).
+
+``stages`` cuts the model into contiguous parts for a pipeline: embeddings in the first, head in the last, blocks spread evenly (the
+first parts get one more). Chaining the parts computes what the whole computes; the parts share the whole's parameters, and parameters
+that were not drawn yet keep the whole's addresses, so a rank that only touches its part draws only that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ShapeError
+from ..nn import Embedding, LayerNorm, Linear, Module, ModuleList, TransformerBlock
+from ..nn import functional as F
+from ..tensor import Tensor, arange, checkpoint
+
+__all__ = ["GPT", "GPTConfig", "GPTStage"]
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """The sizes of a GPT.
+
+    Attributes:
+        vocab_size: number of tokens.
+        block_size: longest sequence.
+        n_layer: number of blocks.
+        n_head: heads of each attention; must divide n_embd.
+        n_embd: width.
+        dropout: probability inside the blocks.
+        gelu: ``"tanh"`` or ``"none"`` (exact).
+        tied: the head's weight is the token embedding's.
+        checkpoint: keep only the blocks' inputs and run each block again in the backward pass.
+        dtype: of the parameters.
+    """
+
+    vocab_size: int = 64
+    block_size: int = 16
+    n_layer: int = 2
+    n_head: int = 4
+    n_embd: int = 32
+    dropout: float = 0.0
+    gelu: str = "tanh"
+    tied: bool = False
+    checkpoint: bool = False
+    dtype: str = "float32"
+
+
+class GPTStage(Module):
+    """A contiguous part of a GPT.
+
+    Args:
+        config: of the whole.
+        wte: token embedding, if the part has it.
+        wpe: position embedding, if the part has it.
+        blocks: number in the whole -> block.
+        lnf: final norm, if the part has it.
+        head: head, if the part has it.
+    """
+
+    def __init__(
+        self,
+        config: GPTConfig,
+        wte: Embedding | None,
+        wpe: Embedding | None,
+        blocks: dict[int, Module],
+        lnf: LayerNorm | None,
+        head: Linear | None,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        if wte is not None and wpe is not None:
+            self.wte, self.wpe = wte, wpe
+        self.h = ModuleList()
+        for number, block in blocks.items():
+            self.h.add_module(str(number), block)
+        if lnf is not None and head is not None:
+            self.lnf, self.head = lnf, head
+
+    def forward(self, input: Any) -> Any:
+        """Tokens (B, T) or activations (B, T, C) -> activations or logits (B, T, vocabulary)."""
+        x = self.embed(input) if "wte" in self._modules else input
+        for block in self.h:
+            x = checkpoint(block, x) if self.config.checkpoint else block(x)
+        return self.head(self.lnf(x)) if "head" in self._modules else x
+
+    def embed(self, tokens: Any) -> Tensor:
+        """Tokens (B, T) -> (B, T, C).
+
+        Raises:
+            ShapeError: a longer sequence than the model has positions.
+        """
+        length = tokens.shape[-1]
+        if length > self.config.block_size:
+            raise ShapeError(
+                f"GPT: a sequence of {length} tokens, but the model has {self.config.block_size} positions: cut it, or build the "
+                f"model with block_size={length}."
+            )
+        x: Tensor = self.wte(tokens) + self.wpe(arange(length))
+        return x
+
+
+class GPT(GPTStage):
+    """A GPT.
+
+    Args:
+        config: its sizes, or None to give them as keywords.
+        options: fields of ``GPTConfig``: ``GPT(n_layer=4, tied=True)``.
+    """
+
+    def __init__(self, config: GPTConfig | None = None, **options: Any) -> None:
+        c = config if config is not None else GPTConfig(**options)
+        wte, wpe = Embedding(c.vocab_size, c.n_embd, c.dtype), Embedding(c.block_size, c.n_embd, c.dtype)
+        blocks: dict[int, Module] = {
+            number: TransformerBlock(c.n_embd, c.n_head, dropout=c.dropout, approximate=c.gelu, dtype=c.dtype)
+            for number in range(c.n_layer)
+        }
+        head = Linear(c.n_embd, c.vocab_size, bias=False, dtype=c.dtype)
+        super().__init__(c, wte, wpe, blocks, LayerNorm(c.n_embd, dtype=c.dtype), head)
+        if c.tied:
+            self.head.weight = self.wte.weight
+
+    def loss(self, tokens: Any, targets: Any) -> Tensor:
+        """Mean cross entropy of all positions: tokens and targets (B, T)."""
+        logits = self(tokens)
+        return F.cross_entropy(logits.reshape(-1, self.config.vocab_size), targets.reshape(-1))
+
+    def stages(self, n: int) -> list[GPTStage]:
+        """Cut the model into ``n`` contiguous parts that share its parameters.
+
+        Raises:
+            ValueError: more parts than blocks, or none.
+        """
+        layers = self.config.n_layer
+        if not 1 <= n <= max(layers, 1):
+            raise ValueError(f"GPT.stages({n}): a model of {layers} blocks can be cut into 1 to {max(layers, 1)} parts.")
+        self.fix_addresses()
+        parts, start = [], 0
+        blocks = list(self.h)
+        for index in range(n):
+            end = start + layers // n + (1 if index < layers % n else 0)
+            inner = {number: blocks[number] for number in range(start, end)}
+            ends = (self.lnf, self.head) if index == n - 1 else (None, None)
+            begins = (self.wte, self.wpe) if index == 0 else (None, None)
+            parts.append(GPTStage(self.config, *begins, inner, *ends))
+            start = end
+        return parts

@@ -1,0 +1,86 @@
+"""Which primitives end a forward pass: cross entropy and mean squared error?
+
+Cross entropy of logits z with target class t: log(sum exp z) - z_t; its gradient is softmax(z) - onehot(t). Fused, since the
+two logarithms of the unfused form cost accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError
+from .meta import MetaArray, boxed
+from .primitive import Array, Primitive, elements, register
+
+__all__ = ["CROSS_ENTROPY", "MSE_LOSS", "REDUCTIONS"]
+
+REDUCTIONS = ("mean", "sum", "none")
+
+
+def _check_targets(logits: Array, target: Array) -> None:
+    if logits.ndim != 2 or target.shape != logits.shape[:1]:
+        raise ShapeError(
+            f"cross_entropy: logits must be (rows, classes) and the target one class for each row, got logits {logits.shape} "
+            f"and target {target.shape}. Flatten a sequence first: logits.reshape(-1, classes), target.reshape(-1)."
+        )
+    if target.dtype.kind not in "iu":
+        raise TypeError(f"cross_entropy: the target holds class numbers, so it must be of integers, got {target.dtype}.")
+    if not isinstance(target, MetaArray) and target.size and not 0 <= target.min() <= target.max() < logits.shape[1]:
+        raise IndexError(
+            f"cross_entropy: target classes run from {target.min()} to {target.max()}, but the logits have "
+            f"{logits.shape[1]} classes: 0 to {logits.shape[1] - 1}."
+        )
+
+
+def _cross_entropy(logits: Array, target: Array, reduction: str) -> tuple[Array, tuple[Any, ...]]:
+    _check_targets(logits, target)
+    if isinstance(logits, MetaArray) or isinstance(target, MetaArray):
+        out = MetaArray(logits.shape[:1] if reduction == "none" else (), logits.dtype)
+        return out, (MetaArray(logits.shape, logits.dtype), None, target, reduction)
+    rows = np.arange(len(target))
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    powers = np.exp(shifted)
+    total = powers.sum(axis=1, keepdims=True)
+    losses = np.log(total[:, 0]) - shifted[rows, target]
+    powers /= total
+    out = losses if reduction == "none" else np.asarray(losses.sum())
+    if reduction == "mean":
+        out = np.asarray(out / len(target), logits.dtype)
+    return out, (powers, rows, target, reduction)
+
+
+def _cross_entropy_gradient(g: Array, saved: tuple[Any, ...], needs: Sequence[Any]) -> tuple[Array]:
+    probabilities, rows, target, reduction = saved
+    if isinstance(probabilities, MetaArray):
+        return (probabilities.copy(),)
+    if reduction == "mean":
+        g = g / len(target)
+    column = g[:, None] if reduction == "none" else g
+    result = probabilities * column
+    result[rows, target] -= g
+    return (result,)
+
+
+def _mse(a: Array, b: Array, reduction: str) -> tuple[Array, tuple[Any, ...]]:
+    difference = a - b
+    squares = difference * difference
+    out = squares if reduction == "none" else boxed(squares.sum())
+    if reduction == "mean":
+        out = boxed(out / squares.size).astype(squares.dtype)
+    return out, (difference, reduction)
+
+
+def _mse_gradient(g: Array, saved: tuple[Any, ...], needs: Sequence[Any]) -> tuple[Array | None, Array | None]:
+    difference, reduction = saved
+    factor = g * (2.0 / difference.size if reduction == "mean" else 2.0)
+    return (
+        None if needs[0] is None else difference * factor,
+        None if needs[1] is None else difference * -factor,
+    )
+
+
+CROSS_ENTROPY = register(Primitive("cross_entropy", _cross_entropy, _cross_entropy_gradient, elements(10), 0.2))
+MSE_LOSS = register(Primitive("mse_loss", _mse, _mse_gradient, elements(3)))
