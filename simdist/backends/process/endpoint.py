@@ -109,33 +109,38 @@ class Endpoint:
             ValueError: this rank itself, or a rank that does not exist; a note that is too long.
         """
         work = Work(self._progress, self.rank, dst, True, buf, tag, self._checked(dst, note), label)
-        free = 0 < self._eager_limit >= work.nbytes
-        eager = work.meta or free or work.nbytes <= EAGER_BYTES
-        if not eager and not owned:
-            assert work.view is not None
+        if work.view is not None and not owned and not self._eager(work):
             work.view = memoryview(bytes(work.view))
         with self._mutex:
-            self._number += 1
-            number = self._number
             self._progress.began()
             if self._returned[dst]:
                 self._progress.finish(work, self._stranded(work))
-                return work
-            kind = Kind.EAGER if eager else Kind.RTS
-            flags = (FREE if free else 0) | (META if work.meta else 0)
-            link = self._links[dst]
-            head = Frame(kind, number, tag, work.nbytes, flags, note).pack()
-            if eager:
-                if not free:
-                    self._unacknowledged[number] = work
-                link.send([head, work.view] if work.view else [head], stable=False)
-                if free:
-                    self._progress.finish(work)
             else:
-                self._held[number] = work
-                link.send([head], stable=True)
-            self._progress.watch(link)
+                self._post_send(work)
         return work
+
+    def _free(self, work: Work) -> bool:
+        return 0 < self._eager_limit >= work.nbytes
+
+    def _eager(self, work: Work) -> bool:
+        return work.meta or work.nbytes <= EAGER_BYTES or self._free(work)
+
+    def _post_send(self, work: Work) -> None:
+        self._number += 1
+        free, eager, link = self._free(work), self._eager(work), self._links[work.peer]
+        flags = (FREE if free else 0) | (META if work.meta else 0)
+        kind = Kind.EAGER if eager else Kind.RTS
+        head = Frame(kind, self._number, work.tag, work.nbytes, flags, work.note).pack()
+        if not eager:
+            self._held[self._number] = work
+            link.send([head], stable=True)
+        else:
+            if not free:
+                self._unacknowledged[self._number] = work
+            link.send([head, work.view] if work.view else [head], stable=False)
+            if free:
+                self._progress.finish(work)
+        self._progress.watch(link)
 
     def irecv(self, buf: Any, src: int, tag: Tag, combine: Any = None, note: bytes = b"", *, label: Label = "") -> Work:
         """Start to receive.

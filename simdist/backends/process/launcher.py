@@ -54,10 +54,14 @@ def launch(
         return ProcessOutcome([], [], [])
     here = Surroundings.here()
     jobs = [Job(rank, world_size, entry, parcel, here) for rank in range(world_size)]
+    return _see_through(jobs, wire, options.start_timeout)
+
+
+def _see_through(jobs: list[Job], wire: str, patience: float) -> ProcessOutcome:
     workers = pool(wire)
-    children = workers.take(world_size, options.start_timeout)
+    children = workers.take(len(jobs), patience)
     try:
-        outcome = Crew(children, jobs, wire, options.start_timeout).run()
+        outcome = Crew(children, jobs, wire, patience).run()
     except BaseException:
         for child in children:
             child.strike()

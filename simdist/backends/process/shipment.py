@@ -14,7 +14,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -85,16 +85,26 @@ def _home(fn: Any) -> ModuleType | None:
     """The module of ``fn`` if a worker could not import it (it would then travel by name only)."""
     name = getattr(fn, "__module__", None) or getattr(type(fn), "__module__", None)
     module = sys.modules.get(name) if isinstance(name, str) else None
-    if module is None or name == "__main__" or name in sys.builtin_module_names or not hasattr(module, "__file__"):
+    if module is None or name == "__main__" or not hasattr(module, "__file__"):
         return None
     assert isinstance(name, str)
     path: Any = None
-    for depth in range(1, name.count(".") + 2):
-        spec = PathFinder.find_spec(".".join(name.split(".")[:depth]), path)
+    parts = name.split(".")
+    for depth in range(1, len(parts) + 1):
+        spec = _found(".".join(parts[:depth]), path)
         if spec is None:
             return module
         path = spec.submodule_search_locations
     return None if spec is not None and spec.origin == module.__file__ else module
+
+
+def _found(name: str, path: Any) -> ModuleSpec | None:
+    """How an import would find a module, loaded or not (a package installed for editing has a finder of its own)."""
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, path)
+        if spec is not None:
+            return spec
+    return None
 
 
 @contextmanager
