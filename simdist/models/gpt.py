@@ -1,11 +1,11 @@
 """What is a GPT, whole and in stages?
 
-Token and position embeddings, pre-norm transformer blocks, a final norm, a head (GPT-2: Radford et al. 2019). The head may share its
-weight with the token embedding (``tied``).
+Token and position embeddings, pre-norm transformer blocks, a final norm, a head (GPT-2: Radford et al. 2019). The head may
+share its weight with the token embedding (``tied``).
 
-``stages`` cuts the model into contiguous parts for a pipeline: embeddings in the first, head in the last, blocks spread evenly (the
-first parts get one more). Chaining the parts computes what the whole computes; the parts share the whole's parameters, and parameters
-that were not drawn yet keep the whole's addresses, so a rank that only touches its part draws only that.
+``stages`` cuts the model into contiguous parts for a pipeline: embeddings in the first, head in the last, blocks spread evenly
+(the first parts get one more). Chaining the parts computes what the whole computes; the parts share the whole's parameters,
+and parameters that were not drawn yet keep the whole's addresses, so a rank that only touches its part draws only that.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ShapeError
-from ..nn import Embedding, LayerNorm, Linear, Module, ModuleList, TransformerBlock
-from ..nn import functional as F
-from ..tensor import Tensor, arange, checkpoint
+from simdist.errors import ShapeError
+from simdist.nn import Embedding, LayerNorm, Linear, Module, ModuleList, TransformerBlock
+from simdist.nn import functional as F
+from simdist.tensor import Tensor, arange, checkpoint
 
 __all__ = ["GPT", "GPTConfig", "GPTStage"]
 
@@ -137,15 +137,17 @@ class GPT(GPTStage):
         """
         layers = self.config.n_layer
         if not 1 <= n <= max(layers, 1):
-            raise ValueError(f"GPT.stages({n}): a model of {layers} blocks can be cut into 1 to {max(layers, 1)} parts.")
+            raise ValueError(
+                f"GPT.stages({n}): a model of {layers} blocks can be cut into 1 to {max(layers, 1)} parts."
+            )
         self.fix_addresses()
         parts, start = [], 0
         blocks = list(self.h)
         for index in range(n):
             end = start + layers // n + (1 if index < layers % n else 0)
             inner = {number: blocks[number] for number in range(start, end)}
-            ends = (self.lnf, self.head) if index == n - 1 else (None, None)
-            begins = (self.wte, self.wpe) if index == 0 else (None, None)
-            parts.append(GPTStage(self.config, *begins, inner, *ends))
+            wte, wpe = (self.wte, self.wpe) if index == 0 else (None, None)
+            lnf, head = (self.lnf, self.head) if index == n - 1 else (None, None)
+            parts.append(GPTStage(self.config, wte, wpe, inner, lnf, head))
             start = end
         return parts

@@ -1,7 +1,7 @@
 """What is trained?
 
-Modules, parameters, layers and losses under torch's names; ``nn.functional`` has the functions. ``nn.parallel`` is a chapter of its
-own (it talks to other ranks) and is imported by name.
+Modules, parameters, layers and losses under torch's names; ``nn.functional`` has the functions. ``nn.parallel`` is a chapter of
+its own (it talks to other ranks) and is imported by name.
 """
 
 from . import functional, utils

@@ -1,16 +1,18 @@
 """Which parts do models share: multilayer perceptron, self-attention, transformer block?
 
-The block is the pre-norm one of GPT-2 (Radford et al. 2019): x + attention(norm(x)), then x + mlp(norm(x)). Queries, keys and values
-come from one fused linear layer.
+The block is the pre-norm one of GPT-2 (Radford et al. 2019): x + attention(norm(x)), then x + mlp(norm(x)). Queries, keys and
+values come from one fused linear layer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
-from ..errors import ShapeError, UnknownNameError
-from ..tensor import Tensor
+from simdist.errors import ShapeError, UnknownNameError
+from simdist.tensor import Tensor
+
 from . import functional as F
 from .layers import GELU, Dropout, LayerNorm, Linear, ReLU, Sequential, Tanh
 from .module import Module
@@ -39,11 +41,13 @@ class MLP(Sequential):
 
     def __init__(self, sizes: Sequence[int], activation: str = "relu", bias: bool = True, dtype: Any = None) -> None:
         if len(sizes) < 2:
-            raise ValueError(f"MLP needs at least two sizes, inputs and outputs: MLP([64, 128, 10]); got {list(sizes)}.")
+            raise ValueError(
+                f"MLP needs at least two sizes, inputs and outputs: MLP([64, 128, 10]); got {list(sizes)}."
+            )
         if activation not in ACTIVATIONS:
             raise UnknownNameError("activation", activation, ACTIVATIONS)
         parts: list[Module] = []
-        for fan_in, fan_out in zip(sizes[:-1], sizes[1:], strict=True):
+        for fan_in, fan_out in pairwise(sizes):
             parts += [ACTIVATIONS[activation]()] if parts else []
             parts.append(Linear(fan_in, fan_out, bias, dtype))
         super().__init__(*parts)
@@ -53,8 +57,8 @@ def attend(qkv: Tensor, num_heads: int) -> Tensor:
     """Causal self-attention of all heads: fused (B, T, 3 C) -> (B, T, C)."""
     B, T, wide = qkv.shape
     C = wide // 3
-    heads = [t.reshape(B, T, num_heads, C // num_heads).transpose(1, 2) for t in qkv.split(C, dim=2)]
-    return F.scaled_dot_product_attention(*heads, is_causal=True).transpose(1, 2).reshape(B, T, C)
+    q, k, v = [t.reshape(B, T, num_heads, C // num_heads).transpose(1, 2) for t in qkv.split(C, dim=2)]
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(B, T, C)
 
 
 def check_heads(embed_dim: int, num_heads: int) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnknownNameError
-from ..tensor import Tensor, apply, as_tensor, random
-from ..tensor import activation as rows
-from ..tensor import loss as losses
-from ..tensor.meta import MetaArray
-from ..tensor.product import ATTENTION, LINEAR, LINEAR_NO_BIAS
+from simdist.errors import ShapeError, UnknownNameError
+from simdist.tensor import Tensor, apply, as_tensor, random
+from simdist.tensor import activation as rows
+from simdist.tensor import loss as losses
+from simdist.tensor.meta import MetaArray
+from simdist.tensor.product import ATTENTION, LINEAR, LINEAR_NO_BIAS
 
 __all__ = [
     "cross_entropy", "dropout", "embedding", "gelu", "layer_norm", "linear", "log_softmax", "mse_loss", "relu",
@@ -26,7 +26,7 @@ _GELUS = {"none": rows.GELU, "tanh": rows.GELU_TANH}
 
 
 def linear(input: Any, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input @ weight.T + bias: (.., in) -> (.., out), weight (out, in)."""
+    """Input @ weight.T + bias: (.., in) -> (.., out), weight (out, in)."""
     x = input if isinstance(input, Tensor) else as_tensor(input)
     return apply(LINEAR_NO_BIAS, (weight, x)) if bias is None else apply(LINEAR, (bias, weight, x))
 
@@ -42,7 +42,7 @@ def tanh(input: Any) -> Tensor:
 
 
 def gelu(input: Any, approximate: str = "none") -> Tensor:
-    """x Phi(x); ``approximate="tanh"`` takes the formula with tanh.
+    """X Phi(x); ``approximate="tanh"`` takes the formula with tanh.
 
     Raises:
         UnknownNameError: another value of ``approximate``.
@@ -102,7 +102,11 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 
 
 def layer_norm(
-    input: Any, normalized_shape: tuple[int, ...], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+    input: Any,
+    normalized_shape: tuple[int, ...],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
 ) -> Tensor:
     """Mean 0 and variance 1 over the last dimensions, then weight and bias."""
     x = as_tensor(input)

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
-from ..tensor.checkpoint import remembered
+from simdist.tensor import Tensor
+from simdist.tensor.checkpoint import remembered
+
 from . import functional as F
 from .module import Module
 from .parameter import Parameter

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import SimdistError
-from ..tensor import Tensor, no_grad
+from simdist.errors import SimdistError
+from simdist.tensor import Tensor, no_grad
+
 from .parameter import Parameter
 
 __all__ = ["Module", "StateDictError"]
@@ -59,7 +60,7 @@ class Module:
             self.__dict__.pop(name, None)
             tables[kind][name] = value
             self._attached(name, value)
-        elif any([name in table for table in tables]):
+        elif any(name in table for table in tables):
             next(table for table in tables if name in table)[name] = value
         else:
             object.__setattr__(self, name, value)
@@ -184,6 +185,7 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} has no forward(): define what it computes.")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Settle the addresses once, then compute."""
         if not self._is_addressed:
             self.fix_addresses()
         return self.forward(*args, **kwargs)
@@ -282,7 +284,9 @@ class Module:
         lines += [f"shape: {'; '.join(wrong)}"] if wrong else []
         if lines:
             raise StateDictError(
-                f"the state dict does not fit {type(self).__name__}: " + " | ".join(lines) + ". Load it into a module built "
+                f"the state dict does not fit {type(self).__name__}: "
+                + " | ".join(lines)
+                + ". Load it into a module built "
                 "with the same arguments, or say strict=False to skip names that only one side has."
             )
         with no_grad():

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tensor import MetaArray, Tensor, random
-from ..tensor.creation import DEFAULT_DTYPE, array_from
-from ..tensor.device import current_device
-from ..tensor.observe import current_listener
+from simdist.tensor import MetaArray, Tensor, random
+from simdist.tensor.creation import DEFAULT_DTYPE, array_from
+from simdist.tensor.device import current_device
+from simdist.tensor.observe import current_listener
 
 __all__ = ["DRAWS", "Initial", "Parameter"]
 

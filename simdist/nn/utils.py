@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
-from ..tensor.observe import current_listener
+from simdist.tensor import Tensor
+from simdist.tensor.observe import current_listener
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 
@@ -22,7 +22,9 @@ def _gradients(parameters: Any) -> list[Any]:
     return [t.grad.data for t in tensors if t.grad is not None]
 
 
-def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
+def clip_grad_norm_(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+) -> Tensor:
     """Scale all gradients together so that their norm is at most ``max_norm``.
 
     Args:

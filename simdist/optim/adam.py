@@ -1,7 +1,7 @@
 """How do Adam and AdamW move?
 
-m <- b1 m + (1 - b1) g; v <- b2 v + (1 - b2) g^2; p <- p - lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps). Adam adds weight_decay p
-to the gradient, AdamW shrinks p by lr weight_decay first. With ``amsgrad`` the largest v so far is used.
+m <- b1 m + (1 - b1) g; v <- b2 v + (1 - b2) g^2; p <- p - lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps). Adam adds
+weight_decay p to the gradient, AdamW shrinks p by lr weight_decay first. With ``amsgrad`` the largest v so far is used.
 
 Papers: Kingma and Ba, arXiv 1412.6980; Loshchilov and Hutter, arXiv 1711.05101; Reddi et al., arXiv 1904.09237.
 """
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from simdist.tensor import Tensor
+
 from .optimizer import Optimizer, OptimizerError
 
 __all__ = ["Adam", "AdamW"]
@@ -61,7 +62,9 @@ class Adam(Optimizer):
         super().check(group)
         for beta in group["betas"]:
             if not 0 <= beta < 1:
-                raise OptimizerError(f"{type(self).__name__}: betas must be at least 0 and below 1, got {group['betas']!r}.")
+                raise OptimizerError(
+                    f"{type(self).__name__}: betas must be at least 0 and below 1, got {group['betas']!r}."
+                )
 
     def arrays(self, group: dict[str, Any]) -> int:
         """Two means, and the largest with amsgrad."""

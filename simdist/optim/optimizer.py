@@ -1,7 +1,8 @@
 """What do all optimizers share?
 
-Parameter groups with their own options, state for each parameter, and a state dict in torch's form: parameters are numbered in the
-order of the groups, state by number. ``step`` updates the numbers in place, off the tape, and tells the listener what it cost.
+Parameter groups with their own options, state for each parameter, and a state dict in torch's form: parameters are numbered
+in the order of the groups, state by number. ``step`` updates the numbers in place, off the tape, and tells the listener what
+it cost.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import SimdistError
-from ..tensor import Tensor
-from ..tensor.observe import current_listener
+from simdist.errors import SimdistError
+from simdist.tensor import Tensor
+from simdist.tensor.observe import current_listener
 
 __all__ = ["Optimizer", "OptimizerError"]
 
@@ -47,8 +48,11 @@ class Optimizer:
         self._tokens: list[Any] = []
         given = [params] if isinstance(params, Tensor) else list(params)
         if not given:
-            raise OptimizerError(f"{type(self).__name__} got no parameters: pass model.parameters() (an iterator is used up once).")
-        for group in given if isinstance(given[0], dict) else [{"params": given}]:
+            raise OptimizerError(
+                f"{type(self).__name__} got no parameters: pass model.parameters() (an iterator is used up once)."
+            )
+        groups: list[Any] = given if isinstance(given[0], dict) else [{"params": given}]
+        for group in groups:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -60,7 +64,9 @@ class Optimizer:
             if not isinstance(tensor, Tensor):
                 raise OptimizerError(f"{type(self).__name__} updates tensors, got {type(tensor).__name__}.")
             if not tensor.is_leaf:
-                raise OptimizerError(f"{type(self).__name__}: a tensor {tensor.shape} that was computed cannot be updated.")
+                raise OptimizerError(
+                    f"{type(self).__name__}: a tensor {tensor.shape} that was computed cannot be updated."
+                )
             if id(tensor) in known:
                 raise OptimizerError(f"{type(self).__name__}: a parameter {tensor.shape} was given twice.")
             known.add(id(tensor))

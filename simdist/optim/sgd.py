@@ -1,7 +1,7 @@
 """How does stochastic gradient descent move?
 
-g <- grad + weight_decay p; buffer <- momentum buffer + (1 - dampening) g (the first time: g); g <- buffer, or g + momentum buffer with
-Nesterov; p <- p - lr g. Torch's convention: the learning rate is not part of the buffer (Sutskever et al. 2013 differ).
+g <- grad + weight_decay p; buffer <- momentum buffer + (1 - dampening) g (the first time: g); g <- buffer, or g + momentum buffer
+with Nesterov; p <- p - lr g. Torch's convention: the learning rate is not part of the buffer (Sutskever et al. 2013 differ).
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from simdist.tensor import Tensor
+
 from .optimizer import Optimizer, OptimizerError
 
 __all__ = ["SGD"]

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError
+from simdist.errors import ShapeError
+
 from .meta import MetaArray
 from .primitive import Array, Primitive, elements, register
 from .special import erfc

@@ -125,7 +125,10 @@ LOG = register(Primitive("log", lambda a: (np.log(a), (a,)), lambda g, saved, ne
 SQRT = register(Primitive("sqrt", _sqrt, lambda g, saved, needs: (g / (2 * saved[0]),), elements(4)))
 CAST = register(
     Primitive(
-        "cast", lambda a, dtype: (a.astype(dtype), (a.dtype,)), lambda g, saved, needs: (g.astype(saved[0]),), elements(0)
+        "cast",
+        lambda a, dtype: (a.astype(dtype), (a.dtype,)),
+        lambda g, saved, needs: (g.astype(saved[0]),),
+        elements(0),
     )
 )
 

@@ -1,8 +1,9 @@
 """How are gradients found?
 
-Every primitive whose input needs a gradient leaves a Node on the tape: its row, what the gradient rule needs, and the edges to the
-nodes (or leaf tensors) that its inputs came from. ``backward`` visits nodes from the last made to the first, so that gradients
-reach the leaves in the order in which torch's engine delivers them; data-parallel buckets are rebuilt from that order.
+Every primitive whose input needs a gradient leaves a Node on the tape: its row, what the gradient rule needs, and the edges
+to the nodes (or leaf tensors) that its inputs came from. ``backward`` visits nodes from the last made to the first, so that
+gradients reach the leaves in the order in which torch's engine delivers them; data-parallel buckets are rebuilt from that
+order.
 
 Invariants:
 
@@ -22,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GradientError
+from simdist.errors import GradientError
+
 from .observe import Listener, current_listener
 from .primitive import Array, Primitive, Work
 

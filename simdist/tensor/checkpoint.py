@@ -1,10 +1,11 @@
 """How is memory traded for time?
 
-``checkpoint(fn, *args)`` runs ``fn`` and forgets the arrays that its gradients would need; the backward pass runs ``fn`` again when it
-gets there. The graph itself stays, so gradients reach the leaves once, in the same order and with the same bits as without.
+``checkpoint(fn, *args)`` runs ``fn`` and forgets the arrays that its gradients would need; the backward pass runs ``fn``
+again when it gets there. The graph itself stays, so gradients reach the leaves once, in the same order and with the same
+bits as without.
 
-The second run must compute the same thing. Dropout's masks have addresses, and the addresses used the first time are remembered
-(``remembered``) and used again.
+The second run must compute the same thing. Dropout's masks have addresses, and the addresses used the first time are
+remembered (``remembered``) and used again.
 
 Paper: Chen et al., "Training Deep Nets with Sublinear Memory Cost", arXiv 1604.06174.
 """
@@ -14,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..errors import GradientError
+from simdist.errors import GradientError
+
 from .autograd import GRADIENT_MODE, Node
 from .tensor import Tensor
 

@@ -19,8 +19,22 @@ from .observe import current_listener
 from .tensor import Tensor, apply, as_tensor
 
 __all__ = [
-    "arange", "cat", "concatenate", "empty", "full", "from_numpy", "maximum", "ones", "ones_like", "rand", "randn", "stack",
-    "tensor", "where", "zeros", "zeros_like",
+    "arange",
+    "cat",
+    "concatenate",
+    "empty",
+    "from_numpy",
+    "full",
+    "maximum",
+    "ones",
+    "ones_like",
+    "rand",
+    "randn",
+    "stack",
+    "tensor",
+    "where",
+    "zeros",
+    "zeros_like",
 ]  # fmt: skip
 
 
@@ -91,7 +105,7 @@ def ones_like(other: Any) -> Tensor:
 
 def arange(*bounds: float, dtype: Any = None) -> Tensor:
     """Numbers from start (0) to end (exclusive) in steps (1), as torch: integers if all bounds are."""
-    kind = dtype or (DEFAULT_DTYPE if any([isinstance(b, float) for b in bounds]) else np.int64)
+    kind = dtype or (DEFAULT_DTYPE if any(isinstance(b, float) for b in bounds) else np.int64)
     return _made(np.arange(*bounds).astype(kind))
 
 

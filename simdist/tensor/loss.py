@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError
+from simdist.errors import ShapeError
+
 from .meta import MetaArray, boxed
 from .primitive import Array, Primitive, elements, register
 
@@ -27,7 +28,9 @@ def _check_targets(logits: Array, target: Array) -> None:
             f"and target {target.shape}. Flatten a sequence first: logits.reshape(-1, classes), target.reshape(-1)."
         )
     if target.dtype.kind not in "iu":
-        raise TypeError(f"cross_entropy: the target holds class numbers, so it must be of integers, got {target.dtype}.")
+        raise TypeError(
+            f"cross_entropy: the target holds class numbers, so it must be of integers, got {target.dtype}."
+        )
     if not isinstance(target, MetaArray) and target.size and not 0 <= target.min() <= target.max() < logits.shape[1]:
         raise IndexError(
             f"cross_entropy: target classes run from {target.min()} to {target.max()}, but the logits have "
@@ -38,15 +41,15 @@ def _check_targets(logits: Array, target: Array) -> None:
 def _cross_entropy(logits: Array, target: Array, reduction: str) -> tuple[Array, tuple[Any, ...]]:
     _check_targets(logits, target)
     if isinstance(logits, MetaArray) or isinstance(target, MetaArray):
-        out = MetaArray(logits.shape[:1] if reduction == "none" else (), logits.dtype)
-        return out, (MetaArray(logits.shape, logits.dtype), None, target, reduction)
+        empty = MetaArray(logits.shape[:1] if reduction == "none" else (), logits.dtype)
+        return empty, (MetaArray(logits.shape, logits.dtype), None, target, reduction)
     rows = np.arange(len(target))
     shifted = logits - logits.max(axis=1, keepdims=True)
     powers = np.exp(shifted)
     total = powers.sum(axis=1, keepdims=True)
     losses = np.log(total[:, 0]) - shifted[rows, target]
     powers /= total
-    out = losses if reduction == "none" else np.asarray(losses.sum())
+    out: Array = losses if reduction == "none" else np.asarray(losses.sum())
     if reduction == "mean":
         out = np.asarray(out / len(target), logits.dtype)
     return out, (powers, rows, target, reduction)

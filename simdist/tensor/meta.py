@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, SimdistError
+from simdist.errors import ShapeError, SimdistError
+
 from .shape import broadcast, matmul_lesson, normalize_axes, reshaped
 
 __all__ = ["MetaArray", "boxed"]
@@ -62,7 +63,7 @@ class MetaArray:
         return self.size * self.dtype.itemsize
 
     @property
-    def T(self) -> MetaArray:
+    def T(self) -> MetaArray:  # noqa: N802 - numpy's name
         """All dimensions reversed."""
         return MetaArray(self.shape[::-1], self.dtype)
 
@@ -230,8 +231,8 @@ def _operators() -> None:
     for name, ufunc in table.items():
         setattr(MetaArray, f"__r{name}__", lambda a, b, u=ufunc: u(b, a))
         setattr(MetaArray, f"__i{name}__", lambda a, b, u=ufunc: u(a, b, out=a))
-    MetaArray.__invert__ = lambda a: np.logical_not(a)  # type: ignore[attr-defined]
-    MetaArray.__hash__ = object.__hash__  # type: ignore[method-assign]
+    setattr(MetaArray, "__invert__", lambda a: np.logical_not(a))  # noqa: B010 - as the loops above
+    setattr(MetaArray, "__hash__", object.__hash__)  # noqa: B010
 
 
 _operators()

@@ -36,7 +36,7 @@ def _zeros(shape: tuple[int, ...], like: Array) -> Array:
 def is_basic_index(key: Any) -> bool:
     """Whether numpy answers with a view: integers, slices, None, Ellipsis and tuples of them."""
     keys = key if isinstance(key, tuple) else (key,)
-    return all([k is None or k is Ellipsis or isinstance(k, (int, slice, np.integer)) for k in keys])
+    return all(k is None or k is Ellipsis or isinstance(k, (int, slice, np.integer)) for k in keys)
 
 
 def _getitem(a: Array, key: Any) -> tuple[Array, tuple[Any, ...]]:

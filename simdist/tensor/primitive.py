@@ -44,9 +44,12 @@ def elements(per_element: float) -> Callable[[Array, Sequence[Array]], float]:
     """Arithmetic of ``per_element`` operations for each element of the largest operand or the result."""
 
     def flops(out: Array, arrays: Sequence[Array]) -> float:
-        return per_element * max([out.size, *[a.size for a in arrays]])
+        return float(per_element * max([out.size, *[a.size for a in arrays]]))
 
     return flops
+
+
+_one_each = elements(1)
 
 
 def _no_products(out: Array, arrays: Sequence[Array], needs: Sequence[Any] | None) -> list[Work]:
@@ -70,7 +73,7 @@ class Primitive:
     name: str
     value: Callable[..., tuple[Array, tuple[Any, ...]]]
     gradient: Callable[[Array, tuple[Any, ...], Sequence[Any]], Sequence[Array | None]]
-    flops: Callable[[Array, Sequence[Array]], float] = elements(1)
+    flops: Callable[[Array, Sequence[Array]], float] = _one_each
     gradient_flops: float = 1.0
     products: Callable[[Array, Sequence[Array], Sequence[Any] | None], list[Work]] = _no_products
     is_view: bool = False

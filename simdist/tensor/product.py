@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError
+from simdist.errors import ShapeError
+
 from .meta import boxed
 from .primitive import Array, Primitive, Work, elements, register
 from .shape import matmul_lesson, unbroadcast
@@ -104,8 +105,7 @@ def _linear_no_bias_gradient(g: Array, saved: tuple[Array, Array], needs: Sequen
 
 
 def _linear_products(out: Array, arrays: Sequence[Array], needs: Sequence[Any] | None) -> list[Work]:
-    weight, x = arrays[-2:]
-    n, k = weight.shape
+    n, k = arrays[-2].shape
     m = out.size // max(n, 1)
     size = out.dtype.itemsize
     if needs is None:

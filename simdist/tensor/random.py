@@ -48,7 +48,8 @@ def bits(seed: int, name: str, start: int, count: int) -> npt.NDArray[np.uint64]
 
 def uniform(seed: int, name: str, start: int, count: int) -> npt.NDArray[np.float64]:
     """Numbers in [0, 1), float64, one for each index."""
-    return (bits(seed, name, start, count) >> np.uint64(11)) * 2.0**-53
+    result: npt.NDArray[np.float64] = (bits(seed, name, start, count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return result
 
 
 def normal(seed: int, name: str, start: int, count: int) -> npt.NDArray[np.float64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import ShapeError
+from simdist.errors import ShapeError
 
 __all__ = ["broadcast", "broadcast_lesson", "matmul_lesson", "normalize_axes", "reshaped", "unbroadcast"]
 
@@ -53,7 +53,9 @@ def broadcast_lesson(name: str, a: Shape, b: Shape) -> str:
 def matmul_lesson(name: str, a: Shape, b: Shape) -> str | None:
     """The text for a matrix product a @ b that is not defined, or None if it is."""
     if not a or not b:
-        return f"{name}: a matrix product needs at least one dimension on both sides, got {a} and {b}. Use * for numbers."
+        return (
+            f"{name}: a matrix product needs at least one dimension on both sides, got {a} and {b}. Use * for numbers."
+        )
     inner = b[-2] if len(b) > 1 else b[0]
     if a[-1] != inner:
         return (

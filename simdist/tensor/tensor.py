@@ -3,19 +3,20 @@
 A Tensor is an array (numbers, or a shape only) that can remember how it was computed. Names, arguments and defaults are torch's.
 The arithmetic is in the rows (``primitive``), the gradients in ``autograd``; here is only the surface.
 
-Two rules that surprise: a tensor made of Python numbers is float32 (a numpy array keeps its dtype), and changing a tensor in place
-is for tensors off the tape: gradients computed from changed numbers would be wrong.
+Two rules that surprise: a tensor made of Python numbers is float32 (a numpy array keeps its dtype), and changing a tensor in
+place is for tensors off the tape: gradients computed from changed numbers would be wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..errors import GradientError, ShapeError
+from simdist.errors import GradientError, ShapeError
+
 from . import activation, arithmetic, movement, product, reduction
 from .autograd import GRADIENT_MODE, Node, install_tensor, run_backward
 from .creation import array_from
@@ -27,6 +28,8 @@ from .shape import broadcast_lesson, normalize_axes
 __all__ = ["Handle", "Tensor", "apply", "as_tensor"]
 
 _next_hook = count().__next__
+Number: TypeAlias = float
+"""``float`` inside the class is the method."""
 
 
 class Handle:
@@ -89,7 +92,7 @@ class Tensor:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """numpy dtype of the elements."""
+        """Numpy dtype of the elements."""
         return self.data.dtype  # type: ignore[no-any-return]
 
     @property
@@ -151,7 +154,9 @@ class Tensor:
             ShapeError: more than one element.
         """
         if self.data.size != 1:
-            raise ShapeError(f"item() needs a tensor of one element, got shape {self.shape}. Reduce it: .sum() or .mean().")
+            raise ShapeError(
+                f"item() needs a tensor of one element, got shape {self.shape}. Reduce it: .sum() or .mean()."
+            )
         return self.data.item()
 
     def numpy(self) -> Any:
@@ -210,12 +215,12 @@ class Tensor:
         return _binary(arithmetic.ADD, arithmetic.ADD_SCALAR, self, other)
 
     def __sub__(self, other: Any) -> Tensor:
-        if isinstance(other, (int, float)):
-            return apply(arithmetic.ADD_SCALAR, (self,), -other)
-        return apply(arithmetic.SUB, (self, as_tensor(other)))
+        if isinstance(other, (int, float, np.generic)):
+            return _binary(arithmetic.ADD, arithmetic.ADD_SCALAR, self, -other)  # type: ignore[operator]
+        return apply(arithmetic.SUB, _promoted(arithmetic.SUB, self, as_tensor(other)))
 
     def __rsub__(self, other: Any) -> Tensor:
-        return (-self) + other
+        return _binary(arithmetic.ADD, arithmetic.ADD_SCALAR, -self, other)
 
     def __mul__(self, other: Any) -> Tensor:
         return _binary(arithmetic.MUL, arithmetic.MUL_SCALAR, self, other)
@@ -227,9 +232,9 @@ class Tensor:
         return _binary(arithmetic.DIV, arithmetic.DIV_SCALAR, self, other)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        if isinstance(other, (int, float)):
-            return apply(arithmetic.RDIV_SCALAR, (self,), other)
-        return apply(arithmetic.DIV, (as_tensor(other), self))
+        if isinstance(other, (int, float, np.generic)):
+            return apply(arithmetic.RDIV_SCALAR, (self.float() if self.data.dtype.kind != "f" else self,), float(other))
+        return apply(arithmetic.DIV, _promoted(arithmetic.DIV, as_tensor(other), self))
 
     def __pow__(self, other: Any) -> Tensor:
         return _binary(arithmetic.POW, arithmetic.POW_SCALAR, self, other)
@@ -272,7 +277,7 @@ class Tensor:
         return Tensor(~self.data)
 
     def exp(self) -> Tensor:
-        """e to the power of each element."""
+        """E to the power of each element."""
         return apply(arithmetic.EXP, (self,))
 
     def log(self) -> Tensor:
@@ -299,7 +304,7 @@ class Tensor:
         """The logarithm of softmax."""
         return apply(activation.LOG_SOFTMAX, (self,), dim)
 
-    def masked_fill(self, mask: Any, value: float) -> Tensor:
+    def masked_fill(self, mask: Any, value: Number) -> Tensor:
         """``value`` where ``mask`` is true."""
         return apply(arithmetic.MASKED_FILL, (self,), _raw(mask), value)
 
@@ -355,12 +360,12 @@ class Tensor:
         return apply(movement.PERMUTE, (self,), tuple(order))
 
     @property
-    def T(self) -> Tensor:
+    def T(self) -> Tensor:  # noqa: N802 - numpy's name
         """All dimensions reversed."""
         return self.permute(*range(self.data.ndim)[::-1])
 
     @property
-    def mT(self) -> Tensor:
+    def mT(self) -> Tensor:  # noqa: N802 - numpy's name
         """The last two dimensions exchanged."""
         return self.transpose(-2, -1)
 
@@ -391,7 +396,9 @@ class Tensor:
         else:
             sizes = split_size
             if sum(sizes) != total:
-                raise ShapeError(f"split: the sizes {list(sizes)} sum to {sum(sizes)}, but dimension {dim} has size {total}.")
+                raise ShapeError(
+                    f"split: the sizes {list(sizes)} sum to {sum(sizes)}, but dimension {dim} has size {total}."
+                )
         before: tuple[Any, ...] = (slice(None),) * (dim % self.data.ndim)
         parts, start = [], 0
         for size in sizes:
@@ -488,7 +495,9 @@ class Tensor:
             return np.ones_like(self.data)
         seed = _raw(gradient)
         if seed.shape != self.data.shape:
-            raise ShapeError(f"backward: the gradient has shape {seed.shape}, the tensor {self.shape}: they must be equal.")
+            raise ShapeError(
+                f"backward: the gradient has shape {seed.shape}, the tensor {self.shape}: they must be equal."
+            )
         return seed if seed.dtype == self.data.dtype else seed.astype(self.data.dtype)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Handle:
@@ -508,7 +517,9 @@ class Tensor:
             GradientError: not a leaf that requires a gradient.
         """
         if self.node is not None or not self.requires_grad:
-            raise GradientError("a post-accumulate hook belongs on a leaf that requires a gradient: others get no grad.")
+            raise GradientError(
+                "a post-accumulate hook belongs on a leaf that requires a gradient: others get no grad."
+            )
         self.post_hooks = {} if self.post_hooks is None else self.post_hooks
         key = _next_hook()
         self.post_hooks[key] = hook
@@ -528,7 +539,7 @@ class Tensor:
         """Set all elements to 0."""
         return self.fill_(0)
 
-    def fill_(self, value: float) -> Tensor:
+    def fill_(self, value: Number) -> Tensor:
         """Set all elements to ``value``."""
         self._in_place("fill_")
         self.data.fill(value)
@@ -544,13 +555,13 @@ class Tensor:
             raise ShapeError(broadcast_lesson("copy_", self.shape, np.shape(array))) from None
         return self
 
-    def add_(self, other: Any, alpha: float = 1) -> Tensor:
+    def add_(self, other: Any, alpha: Number = 1) -> Tensor:
         """Add ``alpha * other``."""
         self._in_place("add_")
         np.add(self.data, _raw(other) if alpha == 1 else _raw(other) * alpha, out=self.data)
         return self
 
-    def sub_(self, other: Any, alpha: float = 1) -> Tensor:
+    def sub_(self, other: Any, alpha: Number = 1) -> Tensor:
         """Subtract ``alpha * other``."""
         return self.add_(other, -alpha)
 
@@ -566,17 +577,9 @@ class Tensor:
         np.true_divide(self.data, _raw(other), out=self.data)
         return self
 
-    __iadd__: ClassVar[Any] = None
-    __isub__: ClassVar[Any] = None
-    __imul__: ClassVar[Any] = None
-    __itruediv__: ClassVar[Any] = None
-
     def __setitem__(self, key: Any, value: Any) -> None:
         self._in_place("assignment")
         self.data[_raw(key) if not isinstance(key, tuple) else tuple([_raw(k) for k in key])] = _raw(value)
-
-
-del Tensor.__iadd__, Tensor.__isub__, Tensor.__imul__, Tensor.__itruediv__  # x += y makes a new tensor
 
 
 install_tensor(Tensor)
@@ -601,9 +604,24 @@ def as_tensor(value: Any) -> Tensor:
 
 
 def _binary(row: Primitive, scalar_row: Primitive, a: Tensor, b: Any) -> Tensor:
-    if isinstance(b, (int, float)):
-        return apply(scalar_row, (a,), b)
-    return apply(row, (a, b if isinstance(b, Tensor) else as_tensor(b)))
+    """A primitive of two: a number as a parameter; an integer tensor takes the float dtype of its partner, as in torch."""
+    if isinstance(b, (int, float, np.generic)):
+        number = b.item() if isinstance(b, np.generic) else b
+        if a.data.dtype.kind in "biu" and (isinstance(number, float) or row is arithmetic.DIV):
+            a = a.float()
+        return apply(scalar_row, (a,), number)
+    return apply(row, _promoted(row, a, b if isinstance(b, Tensor) else as_tensor(b)))
+
+
+def _promoted(row: Primitive, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    x, y = a.data.dtype, b.data.dtype
+    if x is y and x.kind == "f":
+        return a, b
+    if x.kind != "f" and (y.kind == "f" or row is arithmetic.DIV):
+        a = a.to(y if y.kind == "f" else np.float32)
+    if y.kind != "f" and a.data.dtype.kind == "f":
+        b = b.to(a.data.dtype)
+    return a, b
 
 
 def apply(row: Primitive, inputs: Sequence[Tensor], *params: Any) -> Tensor:
