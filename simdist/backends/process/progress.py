@@ -122,8 +122,9 @@ class Progress:
             return
         work.error, work.done = error, True
         self.pending -= 1
-        if work.waiter is not None:
-            work.waiter.ring()
+        for waiter in self._waiters:
+            if waiter.work is work:
+                waiter.ring()
 
     def poll(self) -> None:
         """Move what can be moved now, without waiting."""
@@ -147,7 +148,6 @@ class Progress:
         deadline = None if limit is None else waiter.since + limit
         with self.mutex:
             self._waiters.append(waiter)
-            work.waiter = waiter
         try:
             while not work.done:
                 self._check(waiter, deadline, limit)
@@ -158,7 +158,6 @@ class Progress:
         finally:
             with self.mutex:
                 self._waiters.remove(waiter)
-                work.waiter = None
                 # A thread that was asked to lead and found its work done passes the lead on: it must never get lost.
                 if not self._leading:
                     self._hand_over()

@@ -16,7 +16,7 @@ from simdist.backends.process.sink import Folding, Landing, Sink, fold
 from simdist.comm.transport import Tag
 
 if TYPE_CHECKING:
-    from simdist.backends.process.progress import Progress, Waiter
+    from simdist.backends.process.progress import Progress
 
 __all__ = ["Label", "Work", "raw_bytes"]
 
@@ -41,7 +41,7 @@ class Work:
 
     __slots__ = (
         "_progress", "buf", "combine", "done", "error", "label", "meta", "nbytes", "note", "peer", "rank", "sends",
-        "tag", "view", "waiter",
+        "tag", "view"
     )  # fmt: skip
 
     def __init__(
@@ -64,7 +64,6 @@ class Work:
         self.nbytes = int(buf.nbytes) if self.view is None else len(self.view)
         self.done = False
         self.error: BaseException | None = None
-        self.waiter: Waiter | None = None
 
     def is_completed(self) -> bool:
         """Whether it is done (messages move a little at the call); ``wait`` then returns or raises at once."""

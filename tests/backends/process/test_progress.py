@@ -80,6 +80,21 @@ def test_every_waiting_thread_is_woken_in_any_order(progress: Progress) -> None:
     assert progress.waiting_for() == []
 
 
+def test_several_threads_may_wait_for_one_work(progress: Progress) -> None:
+    work = _work(progress)
+    threads = [threading.Thread(target=work.wait) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while len(progress.waiting_for()) < 4:
+        time.sleep(0.001)
+    _finish(progress, work)
+    with progress.mutex:
+        progress._kick()
+    for thread in threads:
+        thread.join(5)
+        assert not thread.is_alive()
+
+
 def test_a_follower_times_out_too(progress: Progress) -> None:
     works = [_work(progress), _work(progress)]
     errors: list[BaseException] = []
