@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .backends import context
 from .backends.program import Program
@@ -22,10 +22,12 @@ from .distributed import group
 from .errors import DistError, UnknownNameError
 from .progress import progress
 from .result import Run
-from .scaling import Scaling
 from .tensor import device as tensor_device
 from .tensor import observe, random
 from .trace import Trace
+
+if TYPE_CHECKING:
+    from .scaling import Scaling
 
 __all__ = ["DEVICES", "rank_entry", "run", "speedup"]
 
@@ -199,6 +201,8 @@ def speedup(
     given = dict(kwargs or {})
     if scaled is not None and (mode != "weak" or scaled not in given):
         raise ValueError(f"scaled={scaled!r} needs mode='weak' and a start value in kwargs={{{scaled!r}: ...}}.")
+    from .scaling import Scaling
+
     options.setdefault("traced", False)
     times, names = [], []
     for size in progress(sizes, "speed-up"):

@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .backends.settings import MemoryUse
-from .trace import Trace, at, breakdown, chrome, critical_path
+from .trace import Trace, breakdown
 from .units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from .trace.at import Moment
+    from .trace.critical_path import CriticalPath
 
 __all__ = ["Run", "load_run"]
 
@@ -93,13 +96,17 @@ class Run:
             return f"simulated on {self.cluster} (network: {self.network})"
         return f"on {self.world_size} real processes ({self.backend})"
 
-    def at(self, t: float) -> at.Moment:
+    def at(self, t: float) -> Moment:
         """What every rank and stream is doing at time ``t`` (seconds), what it waits for, and whom to blame."""
-        return at.at(self.trace, t)
+        from .trace.at import at
 
-    def critical_path(self) -> critical_path.CriticalPath:
+        return at(self.trace, t)
+
+    def critical_path(self) -> CriticalPath:
         """The chain of work and messages that determined the time of the run."""
-        return critical_path.critical_path(self.trace)
+        from .trace.critical_path import critical_path
+
+        return critical_path(self.trace)
 
     # -- pictures ---------------------------------------------------------------------------------------------------
 
@@ -146,6 +153,8 @@ class Run:
         """
         path = Path(path)
         if path.name.endswith((".json", ".json.gz")):
+            from .trace import chrome
+
             chrome.write(self.trace, path)
         else:
             from .trace import hta

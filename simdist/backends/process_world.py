@@ -184,14 +184,14 @@ class ProcessWorld:
         """Whether ``work`` is complete now."""
         return bool(work.is_completed())
 
-    def finish(self) -> tuple[list[Any], list[str]]:
-        """The rank has returned: end the threads, close the trace; returns its rows and notes."""
+    def finish(self) -> tuple[list[Any], list[str], float]:
+        """The rank has returned: end the threads, close the trace; returns its rows, its notes, and when that was."""
         for waiting in self._queues.values():
             waiting.put(None)
         end = self.now()
         if end > self._mark:
             self.spans.append((self.rank, MAIN, "compute", "python", self._mark, end, None))
-        return self.spans, self.notes
+        return self.spans, self.notes, end
 
 
 class _Recorded:
@@ -231,7 +231,7 @@ def serve(
     module, _, name = options.extra["entry"].partition(":")
     world = ProcessWorld(endpoint, options)
     result = getattr(import_module(module), name)(world, fn, args, options.extra["kwargs"])
-    return result, (*world.finish(), endpoint.now())
+    return result, world.finish()
 
 
 def launch(program: Program, entry: Callable[..., Any], settings: Settings) -> Outcome:

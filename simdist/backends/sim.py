@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from simdist.errors import UnknownNameError
+from simdist.errors import DistBackendError, UnknownNameError
 from simdist.sim import LEVELS, Job, SimRank
 
 from .output import prefixed_output
-from .program import Program, UnpicklableError
+from .program import Program
 from .settings import MemoryUse, Outcome, Settings
 from .watchdog import watchdog
 from .world import World
@@ -71,7 +71,7 @@ def _copies(program: Program, notes: list[str]) -> Callable[[], tuple[Any, ...]]
     """A function that gives each rank its own (fn, args, kwargs)."""
     try:
         packed = program.pack()
-    except UnpicklableError as error:
+    except DistBackendError as error:
         notes.append(f"all ranks share one copy of the function and its arguments: {error}")
         return lambda: (program.fn, program.args, dict(program.kwargs or {}))
     return lambda: Program.unpack(packed)
@@ -90,7 +90,7 @@ def _outcome(job: Job, time: float, notes: list[str]) -> Outcome:
         time,
         [rank.main.now for rank in job.ranks],
         sorted(job.spans or [], key=lambda row: (row[4], row[0], row[1], row[5])),
-        sorted(job.flows or [], key=lambda row: (row[3], row[0], row[1], row[4])),
+        sorted(job.messages(), key=lambda row: (row[3], row[0], row[1], row[4])),
         job.memory or [],
         use,
         notes,

@@ -8,7 +8,7 @@ deadlock, a time-out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from simdist.cluster import Cluster
@@ -22,6 +22,7 @@ from .kernel import Kernel, Task
 from .meeting import Meetings
 from .network import Network
 from .rank import SimRank
+from .replay import Bundle
 from .speed import Speed
 
 __all__ = ["Job"]
@@ -138,6 +139,14 @@ class Job:
             f"rank {rank.rank} at {format_time(entered + self.timeout)}: {call.full_label} took "
             f"longer than its timeout of {format_time(self.timeout)}. Give it more time, or look for the late rank."
         )
+
+    def messages(self) -> Iterator[Any]:
+        """The rows of all messages; those of replayed collectives are unpacked."""
+        for item in self.flows or ():
+            if isinstance(item, Bundle):
+                yield from item.rows()
+            else:
+                yield item
 
     def _end(self) -> float:
         ends = [max([r.main.now, *(s.now for s in r.streams.values())]) for r in self.ranks]

@@ -59,7 +59,9 @@ def expected(rank, world_size):
     return out
 
 
-@pytest.mark.parametrize(("backend", "world_size"), [("sim", n) for n in (1, 2, 3, 5, 8)] + [("process", 2), ("process", 3)])
+@pytest.mark.parametrize(
+    ("backend", "world_size"), [("sim", n) for n in (1, 2, 3, 5, 8)] + [("process", 2), ("process", 3)]
+)
 def test_every_collective(backend, world_size):
     for rank, got in enumerate(run(everything, world_size, backend)):
         want = expected(rank, world_size)
@@ -275,7 +277,10 @@ def test_bad_arguments(call, error, text):
 @pytest.mark.parametrize(
     ("calls", "texts"),
     [
-        ((lambda: dist.all_reduce(np.zeros(4)), lambda: dist.broadcast(np.zeros(4), src=0)), ("all_reduce", "broadcast")),
+        (
+            (lambda: dist.all_reduce(np.zeros(4)), lambda: dist.broadcast(np.zeros(4), src=0)),
+            ("all_reduce", "broadcast"),
+        ),
         ((lambda: dist.all_reduce(np.zeros(4)), lambda: dist.all_reduce(np.zeros(5))), ("(4,)", "(5,)")),
         (
             (lambda: dist.all_reduce(np.zeros(4)), lambda: dist.all_reduce(np.zeros(4, np.float32))),

@@ -19,7 +19,11 @@ ALPHA, BANDWIDTH = 10e-6, 1e9
 def two_parameter_cluster(world_size=2):
     """Devices that compute in no time, and a network that is only alpha and B (half of alpha on each of a route's two links)."""
     device = Accelerator(
-        name="instant", peak_flops={"float32": 1e30, "float64": 1e30}, memory=1e12, memory_bandwidth=1e30, launch_overhead=0.0
+        name="instant",
+        peak_flops={"float32": 1e30, "float64": 1e30},
+        memory=1e12,
+        memory_bandwidth=1e30,
+        launch_overhead=0.0,
     )
     node = Node(name="node", accelerators=(device,) * world_size, fabric=Link(bandwidth=BANDWIDTH, latency=ALPHA / 2))
     return Cluster(name="alpha-B", nodes=(node,))
@@ -88,6 +92,7 @@ def ddp_program(rank, world_size, steps):
     ends = []
     for _ in range(steps):
         out = ddp(sd.ones(1, requires_grad=True)).sum()
+        dist.barrier()  # both ranks start together
         start = sd.current_time()
         out.backward()
         ends.append((start, sd.current_time()))
@@ -105,7 +110,7 @@ def test_ddp_overlaps_from_the_second_iteration_on():
         (start0, end0), (start1, end1) = run.results[rank]
         assert end0 - start0 == pytest.approx(computing + total, rel=1e-9)
         assert end1 - start1 == pytest.approx(computing + exposed, rel=1e-9)
-    assert exposed < total / 2
+    assert exposed < 0.6 * total
 
 
 def test_without_a_network_there_is_nothing_exposed():

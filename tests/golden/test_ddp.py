@@ -87,7 +87,7 @@ def program(rank, world_size):
             if step == 0 and name == "sgd_mom":
                 out |= {f"ddp_grad0/{k}": v for k, v in gradients(model.module).items()}
             optimizer.step()
-        out |= {f"{name}/w3/{k}": p.numpy().copy() for k, p in model.module.named_parameters()}
+        out |= {f"{name}/w3/{k}": p.detach().numpy().copy() for k, p in model.module.named_parameters()}
     out["keys"] = list(model.state_dict())
     model = DDP(net())
     for step in range(3):
@@ -114,7 +114,7 @@ def program(rank, world_size):
     inner = net(100 + rank)
     inner.register_buffer("buf", sd.tensor(np.full(3, float(rank))))
     model = DDP(inner)
-    out["init_sync/l1.weight"] = model.module.l1.weight.numpy().copy()
+    out["init_sync/l1.weight"] = model.module.l1.weight.detach().numpy().copy()
     out["init_sync/buf"] = model.module.buf.numpy().copy()
     return out
 
@@ -149,7 +149,7 @@ MODELS = {
 def gpt(tied):
     from simdist.models import GPT, GPTConfig
 
-    return GPT(GPTConfig(vocab_size=64, block_size=16, d_model=32, num_heads=4, num_layers=2, tied=tied))
+    return GPT(GPTConfig(tied=tied))
 
 
 def bucket_program(rank, world_size, model_name, dtype, cap):

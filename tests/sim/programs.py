@@ -34,10 +34,7 @@ def run(program, world_size, cluster="dgx-a100", **options):
 
 def flows(job):
     """The job's messages as sorted rows, bundles unpacked."""
-    rows = []
-    for item in job.flows:
-        rows += list(item.rows()) if hasattr(item, "rows") else [item]
-    return sorted(rows)
+    return sorted(job.messages())
 
 
 def picture(job):

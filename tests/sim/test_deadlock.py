@@ -83,7 +83,9 @@ def test_a_late_partner_is_a_time_out():
         work = rank.irecv(np.zeros(1), peer, (0, 0, 0), None) if rank.rank == 0 else None
         (work or rank.isend(np.zeros(1), peer, (0, 0, 0), None)).wait()
 
-    with pytest.raises(DistTimeoutError, match=r"rank 0 at 100 ms: tag 0: recv from rank 1 took longer than its timeout"):
+    with pytest.raises(
+        DistTimeoutError, match=r"rank 0 at 100 ms: tag 0: recv from rank 1 took longer than its timeout"
+    ):
         run(program, 2, timeout=0.1)
 
 
@@ -92,7 +94,9 @@ def test_a_late_collective_is_a_time_out():
         rank.charge("compute", "w", 1.0 * rank.rank)
         rank.collective(call(rank, 0, np.zeros(4)), async_op=False)
 
-    with pytest.raises(DistTimeoutError, match=r"all_reduce #0 of group 'world' took longer than its timeout of 100 ms"):
+    with pytest.raises(
+        DistTimeoutError, match=r"all_reduce #0 of group 'world' took longer than its timeout of 100 ms"
+    ):
         run(program, 2, timeout=0.1)
 
 

@@ -128,7 +128,9 @@ def test_sizes_must_agree():
     def program(rank):
         post(rank, 1 - rank.rank, 8 + rank.rank, rank.rank == 0).wait()
 
-    with pytest.raises(ValueError, match=r"rank 0 sends 8 bytes to rank 1 .* expects 9 bytes: both sides must use the same"):
+    with pytest.raises(
+        ValueError, match=r"rank 0 sends 8 bytes to rank 1 .* expects 9 bytes: both sides must use the same"
+    ):
         run(program, 2)
 
 

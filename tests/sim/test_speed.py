@@ -21,7 +21,9 @@ def test_jitter_has_mean_one_and_its_own_draws_per_rank_and_seed():
     assert [again.stretch(1.0) for _ in range(600)] == many[:600].tolist()
 
 
-@pytest.mark.parametrize(("factor", "jitter", "text"), [(0, 0, "stragglers"), (-1, 0, "stragglers"), (1, -0.1, "jitter")])
+@pytest.mark.parametrize(
+    ("factor", "jitter", "text"), [(0, 0, "stragglers"), (-1, 0, "stragglers"), (1, -0.1, "jitter")]
+)
 def test_bad_numbers(factor, jitter, text):
     with pytest.raises(ClusterError, match=text):
         Speed(2, factor, jitter, 0)
