@@ -115,12 +115,18 @@ class Dropout(Module):
 
     Attributes:
         calls: masks drawn so far.
-        address: the name; the root module gives it at its first call, ``"dropout"`` before.
+        address: the module's name below the first root that was called or asked for its parameters.
     """
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
-        self.p, self.calls, self.address = p, 0, "dropout"
+        if not 0.0 <= p < 1.0:
+            raise ValueError(f"dropout: p must be at least 0 and below 1, got {p!r}.")
+        self.p, self.calls, self.address = p, 0, ""
+
+    def settle(self, path: str) -> None:
+        """The name is known; the first one stays."""
+        self.address = self.address or path
 
     def _next_call(self) -> int:
         self.calls += 1

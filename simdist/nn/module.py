@@ -152,7 +152,12 @@ class Module:
         if not self._is_addressed:
             for name, parameter in self._walk_parameters():
                 parameter.fix(name)
+            for path, module in self.named_modules():
+                module.settle(path)
             object.__setattr__(self, "_is_addressed", True)
+
+    def settle(self, path: str) -> None:
+        """Called with the module's name below the root, once that is known; dropout draws its masks from it."""
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Names and parameters; one that is shared is listed once, under its first name."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from simdist.tensor import Tensor
 
-from .optimizer import Optimizer, OptimizerError
+from .optimizer import Optimizer, OptimizerError, Update
 
 __all__ = ["Adam", "AdamW"]
 
@@ -78,8 +78,11 @@ class Adam(Optimizer):
             self.state[parameter] = entry
         return entry
 
-    def update(self, data: Any, gradient: Any, parameter: Tensor, group: dict[str, Any]) -> None:
+    def rule(self, group: dict[str, Any]) -> Update:
         """One step of one parameter."""
+        return lambda data, gradient, parameter: self._update(data, gradient, parameter, group)
+
+    def _update(self, data: Any, gradient: Any, parameter: Tensor, group: dict[str, Any]) -> None:
         lr, (beta1, beta2), decay = group["lr"], group["betas"], group["weight_decay"]
         g = -gradient if group["maximize"] else gradient
         if decay and self._decoupled:

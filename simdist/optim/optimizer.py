@@ -7,15 +7,19 @@ it cost.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from simdist.errors import SimdistError
 from simdist.tensor import Tensor
-from simdist.tensor.observe import current_listener
+from simdist.tensor.observe import Listener, current_listener
 
-__all__ = ["Optimizer", "OptimizerError"]
+__all__ = ["Optimizer", "OptimizerError", "Update"]
+
+Update = Callable[[Any, Any, Tensor], None]
+"""(numbers, gradient, parameter) -> None: changes the numbers in place."""
 
 
 class OptimizerError(SimdistError, ValueError):
@@ -101,21 +105,25 @@ class Optimizer:
         loss = None if closure is None else closure()
         listener = current_listener()
         for group in self.param_groups:
-            moved = size = 0
+            update = self.rule(group)
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    data = parameter.data
-                    self.update(data, parameter.grad.data, parameter, group)
-                    size += data.size
-                    moved += data.nbytes
-            if listener is not None and size:
-                arrays = 3 + 2 * self.arrays(group)  # read parameter, gradient, state; write parameter, state
-                listener.primitive(self.name, "optimizer", self.flops * size, arrays * moved, data.dtype, None)
+                    update(parameter.data, parameter.grad.data, parameter)
+            if listener is not None:
+                self._tell(listener, group)
         return loss
 
-    def update(self, data: Any, gradient: Any, parameter: Tensor, group: dict[str, Any]) -> None:
-        """Change ``data`` in place; a subclass says how."""
-        raise NotImplementedError
+    def _tell(self, listener: Listener, group: dict[str, Any]) -> None:
+        """Announce the update of a group: read parameters, gradients and state; write parameters and state."""
+        moved = [p.data for p in group["params"] if p.grad is not None]
+        if moved:
+            size, nbytes = sum([a.size for a in moved]), sum([a.nbytes for a in moved])
+            arrays = 3 + 2 * self.arrays(group)
+            listener.primitive(self.name, "optimizer", self.flops * size, arrays * nbytes, moved[0].dtype, None)
+
+    def rule(self, group: dict[str, Any]) -> Update:
+        """What changes one parameter in place, with the group's options; a subclass says it."""
+        raise NotImplementedError(f"{type(self).__name__} has no rule(): define how it changes a parameter.")
 
     def arrays(self, group: dict[str, Any]) -> int:
         """How many arrays of state each parameter has."""

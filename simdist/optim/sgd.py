@@ -12,7 +12,7 @@ import numpy as np
 
 from simdist.tensor import Tensor
 
-from .optimizer import Optimizer, OptimizerError
+from .optimizer import Optimizer, OptimizerError, Update
 
 __all__ = ["SGD"]
 
@@ -68,8 +68,18 @@ class SGD(Optimizer):
         """One, with momentum."""
         return 1 if group["momentum"] else 0
 
-    def update(self, data: Any, gradient: Any, parameter: Tensor, group: dict[str, Any]) -> None:
-        """One step of one parameter."""
+    def rule(self, group: dict[str, Any]) -> Update:
+        """One step of one parameter: the plain one is worth a path of its own, it is every program's inner loop."""
+        lr = group["lr"]
+        if group["momentum"] or group["weight_decay"] or group["maximize"]:
+            return lambda data, gradient, parameter: self._update(data, gradient, parameter, group)
+
+        def plain(data: Any, gradient: Any, parameter: Tensor) -> None:
+            data -= lr * gradient
+
+        return plain
+
+    def _update(self, data: Any, gradient: Any, parameter: Tensor, group: dict[str, Any]) -> None:
         g = -gradient if group["maximize"] else gradient
         if group["weight_decay"]:
             g = g + group["weight_decay"] * data

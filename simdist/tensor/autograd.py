@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from functools import wraps
 from itertools import count
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -183,8 +184,7 @@ def _discover(root: Node) -> tuple[list[Node], dict[int, _Leaf]]:
     return nodes, leaves
 
 
-def _sequence(node: Node) -> int:
-    return node.sequence
+_sequence = attrgetter("sequence")
 
 
 def _visit(node: Node, leaves: dict[int, _Leaf], retain_graph: bool, heard: Listener | None) -> None:

@@ -31,11 +31,13 @@ def _check_targets(logits: Array, target: Array) -> None:
         raise TypeError(
             f"cross_entropy: the target holds class numbers, so it must be of integers, got {target.dtype}."
         )
-    if not isinstance(target, MetaArray) and target.size and not 0 <= target.min() <= target.max() < logits.shape[1]:
-        raise IndexError(
-            f"cross_entropy: target classes run from {target.min()} to {target.max()}, but the logits have "
-            f"{logits.shape[1]} classes: 0 to {logits.shape[1] - 1}."
-        )
+
+
+def _no_such_class(logits: Array, target: Array) -> IndexError:
+    return IndexError(
+        f"cross_entropy: target classes run from {target.min()} to {target.max()}, but the logits have {logits.shape[1]} "
+        f"classes: 0 to {logits.shape[1] - 1}."
+    )
 
 
 def _cross_entropy(logits: Array, target: Array, reduction: str) -> tuple[Array, tuple[Any, ...]]:
@@ -44,12 +46,18 @@ def _cross_entropy(logits: Array, target: Array, reduction: str) -> tuple[Array,
         empty = MetaArray(logits.shape[:1] if reduction == "none" else (), logits.dtype)
         return empty, (MetaArray(logits.shape, logits.dtype), None, target, reduction)
     rows = np.arange(len(target))
-    shifted = logits - logits.max(axis=1, keepdims=True)
+    shifted = logits - np.maximum.reduce(logits, axis=1, keepdims=True)
     powers = np.exp(shifted)
-    total = powers.sum(axis=1, keepdims=True)
-    losses = np.log(total[:, 0]) - shifted[rows, target]
+    total = np.add.reduce(powers, axis=1, keepdims=True)
+    try:
+        chosen = shifted[rows, target]
+    except IndexError:
+        raise _no_such_class(logits, target) from None
+    if len(target) and np.minimum.reduce(target) < 0:  # numpy would count from the end
+        raise _no_such_class(logits, target)
+    losses = np.log(total[:, 0]) - chosen
     powers /= total
-    out: Array = losses if reduction == "none" else np.asarray(losses.sum())
+    out: Array = losses if reduction == "none" else np.asarray(np.add.reduce(losses))
     if reduction == "mean":
         out = np.asarray(out / len(target), logits.dtype)
     return out, (powers, rows, target, reduction)

@@ -88,7 +88,7 @@ def _linear_no_bias(weight: Array, x: Array) -> tuple[Array, tuple[Array, Array]
 
 def _linear_gradient(g: Array, saved: tuple[Array, Array], needs: Sequence[Any]) -> list[Array | None]:
     rows = g if g.ndim == 2 else g.reshape(-1, g.shape[-1])
-    bias = None if needs[0] is None else rows.sum(axis=0)
+    bias = None if needs[0] is None else np.add.reduce(rows, axis=0)
     return [bias, *_linear_no_bias_gradient(g, saved, needs[1:])]
 
 

@@ -492,7 +492,7 @@ class Tensor:
                     f"backward on a tensor of shape {self.shape} needs a gradient of that shape: only a tensor of one element "
                     "has an obvious one. Reduce it first (.sum() or .mean()), or say t.backward(gradient=...)."
                 )
-            return np.ones_like(self.data)
+            return self.data.copy() if self.is_meta else np.ones(self.data.shape, self.data.dtype)
         seed = _raw(gradient)
         if seed.shape != self.data.shape:
             raise ShapeError(
