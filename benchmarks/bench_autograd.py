@@ -1,7 +1,7 @@
 """What does the tape cost? One training step, measured against the same step written by hand in numpy, in the same run.
 
-A 64-128-128-10 multilayer perceptron, batch 32, float32: forward, backward and SGD. Rounds of both are interleaved; the median of the
-ratios is printed (goal: at most 1.3), and, exactly, how many primitives a step announces.
+A 64-128-128-10 multilayer perceptron, batch 32, float32: forward, backward and SGD. Rounds of both are interleaved; the median
+of the ratios is printed (goal: at most 1.3), and, exactly, how many primitives a step announces.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from simdist.tensor import Tensor
+from simdist.tensor.meta import boxed
 from simdist.tensor.observe import current_listener
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
@@ -53,14 +54,16 @@ def clip_grad_norm_(
     for array in arrays:
         np.multiply(array, factor, out=array, casting="same_kind")
     _tell("clip_grad_norm_", arrays, 3)
-    return Tensor(total if hasattr(total, "shape") and not isinstance(total, np.generic) else np.asarray(total))
+    return Tensor(boxed(total))
 
 
 def _norm(arrays: list[Any], p: float) -> Any:
     """The norm of the norms of each array, as torch computes it."""
     if p == math.inf:
-        each = [np.abs(a).max() for a in arrays]
-        return max(each) if not hasattr(each[0], "fill") else each[0]
+        largest = np.abs(arrays[0]).max()
+        for array in arrays[1:]:
+            largest = np.maximum(largest, np.abs(array).max())
+        return largest
     if p == 2.0:
         norms = [np.sqrt((a * a).sum()) for a in arrays]
     else:
