@@ -21,8 +21,22 @@ Nothing is ever forked, no file or shared-memory segment is made, and nothing ou
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simdist.backends.process.launcher import launch
+    from simdist.backends.process.options import ProcessOptions, ProcessOutcome
+    from simdist.backends.process.pool import close_pool
+
 __all__ = ["ProcessOptions", "ProcessOutcome", "close_pool", "launch"]
 
-from simdist.backends.process.launcher import launch
-from simdist.backends.process.options import ProcessOptions, ProcessOutcome
-from simdist.backends.process.pool import close_pool
+_HOMES = {"ProcessOptions": "options", "ProcessOutcome": "options", "close_pool": "pool", "launch": "launcher"}
+
+
+def __getattr__(name: str) -> Any:
+    # A worker is on its way to its own modules when it passes here: what only the caller needs is loaded when asked for.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
