@@ -21,7 +21,7 @@ from typing import Any
 from simdist.backends.process.frame import EAGER_BYTES, FREE, META, NOTE_LIMIT, Frame, Kind
 from simdist.backends.process.link import Link
 from simdist.backends.process.mailbox import Arrival, Mailbox
-from simdist.backends.process.mismatch import MessageMismatchError, Side, refusal
+from simdist.backends.process.mismatch import MessageMismatchError, Side, refusal, told
 from simdist.backends.process.patience import StrandedError
 from simdist.backends.process.progress import Progress
 from simdist.backends.process.sink import Parcel, Sink
@@ -101,7 +101,7 @@ class Endpoint:
             buf: contiguous array, bytes, or an object of shape, dtype and nbytes without data.
             dst: global rank.
             tag: three numbers.
-            note: text to compare with the receive's (at most ``NOTE_LIMIT`` bytes).
+            note: text whose first line is compared with the receive's (at most ``NOTE_LIMIT`` bytes).
             owned: the caller leaves the buffer alone until the work is done; saves the copy of a large one.
             label: what to call it in a report.
 
@@ -150,7 +150,7 @@ class Endpoint:
             src: global rank.
             tag: three numbers.
             combine: None writes into ``buf``; else ``buf = combine(operand of the lower rank, operand of the higher)``.
-            note: text to compare with the send's.
+            note: text whose first line is compared with the send's.
             label: what to call it in a report.
 
         Raises:
@@ -342,7 +342,7 @@ class Endpoint:
         return error
 
     def _refused_late(self, peer: int, frame: Frame) -> MessageMismatchError:
-        at = f" at {frame.note.decode('utf-8', 'replace')}" if frame.note else ""
+        at = f" at {told(frame.note)}" if frame.note else ""
         error = MessageMismatchError(
             f"rank {peer}{at} refused a message that rank {self.rank} sent to it earlier with tag {frame.tag}: it "
             f"receives {frame.nbytes} bytes. The send had completed already, because of eager_limit."

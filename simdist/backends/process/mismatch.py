@@ -1,7 +1,8 @@
 """What if a message and the receive that matches it do not fit?
 
 Both sides then fail with the same text: a message is never cut short, stretched, or read as something it is not. Three things
-are compared, in this order: the notes (what each side thinks it is doing), whether there is data at all, the sizes.
+are compared, in this order: the notes (what each side thinks it is doing), whether there is data at all, the sizes. Of a note
+only the first line is compared; a second one may say where in the program it was made, and is told.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 from simdist.comm.transport import Tag
 from simdist.errors import CollectiveMismatchError
 
-__all__ = ["MessageMismatchError", "Side", "refusal"]
+__all__ = ["MessageMismatchError", "Side", "refusal", "told"]
 
 
 class Side(NamedTuple):
@@ -55,9 +56,9 @@ def refusal(sender: Side, receiver: Side, tag: Tag, *, at_sender: bool) -> Messa
 
 def _reason(sender: Side, receiver: Side) -> str | None:
     s, r = sender.rank, receiver.rank
-    if sender.note and receiver.note and sender.note != receiver.note:
+    if sender.note and receiver.note and _compared(sender.note) != _compared(receiver.note):
         return (
-            f"rank {s} is at {_text(sender.note)}, but rank {r} is at {_text(receiver.note)}. "
+            f"rank {s} is at {told(sender.note)}, but rank {r} is at {told(receiver.note)}. "
             "Every rank must make the same calls in the same order"
         )
     if sender.meta != receiver.meta:
@@ -74,5 +75,11 @@ def _reason(sender: Side, receiver: Side) -> str | None:
     return None
 
 
-def _text(note: bytes) -> str:
-    return note.decode("utf-8", "replace")
+def _compared(note: bytes) -> bytes:
+    return note.partition(b"\n")[0]
+
+
+def told(note: bytes) -> str:
+    """A note in an error text: ``broadcast (train.py:3)``."""
+    what, _, place = note.decode("utf-8", "replace").partition("\n")
+    return f"{what} ({place})" if place else what

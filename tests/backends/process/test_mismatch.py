@@ -35,6 +35,13 @@ def test_different_notes() -> None:
     assert isinstance(at_sender, CollectiveMismatchError)
 
 
+def test_the_second_line_of_a_note_is_told_and_not_compared() -> None:
+    one, other = Side(0, 8, False, b"barrier\ntrain.py:3"), Side(1, 8, False, b"barrier\ntrain.py:9")
+    assert refusal(one, other, TAG, at_sender=True) is None
+    error = refusal(one, other._replace(note=b"reduce\ntrain.py:9"), TAG, at_sender=True)
+    assert "rank 0 is at barrier (train.py:3), but rank 1 is at reduce (train.py:9). Every rank" in str(error)
+
+
 def test_different_sizes() -> None:
     error = refusal(Side(2, 64, False, b""), Side(1, 32, False, b""), TAG, at_sender=False)
     assert str(error) == (
