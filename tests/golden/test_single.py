@@ -1,8 +1,12 @@
 """One process against PyTorch 2.13.0's recorded numbers: losses, all gradients, weights after three steps, clipping, GELU.
 
-Agreement is max|a - b| / max|b| for each tensor: 1e-12 in float64, 1e-5 in float32. The exception is the attention's key bias: its
-gradient is zero in exact arithmetic (a softmax does not see what is added to all of its inputs), Adam divides rounding noise by its own
-size, and so its steps are noise. There the losses and logits are compared, and a test shows that the gradient is noise.
+Agreement is max|a - b| / max|b| for each tensor: 1e-12 in float64, 1e-5 in float32. Adam divides a gradient by its own size, so
+where a gradient is almost zero it amplifies rounding noise. Two consequences, each shown by numbers below:
+
+* the attention's key bias has a gradient that is zero in exact arithmetic (a softmax does not see what is added to all of its
+  inputs): there the losses and logits are compared, and a test shows that the gradient is noise;
+* in float32 PyTorch's own weights after three steps of AdamW are up to 2.7e-5 from its float64 weights (token embedding); ours must
+  be no farther from PyTorch's float32 weights than PyTorch's float32 is from float64.
 """
 
 from __future__ import annotations
@@ -189,7 +193,16 @@ def test_gpt(key: str, name: str) -> None:
         mine, theirs = parameter.detach().numpy(), arrays[f"{name}/w3/{key_}"]
         if name == "adamw" and is_key_bias(key_):  # queries and values are compared, keys are noise
             mine, theirs = np.delete(mine, np.s_[32:64]), np.delete(theirs, np.s_[32:64])
-        assert agreement(mine, theirs) < limit, key_
+        assert agreement(mine, theirs) < max(limit, amplified(name, key, key_)), key_
+
+
+def amplified(optimizer: str, key: str, name: str) -> float:
+    """How far PyTorch's float32 weights are from its float64 weights, where both were recorded."""
+    if (optimizer, key) != ("adamw", "f32_tanh_untied"):
+        return 0.0
+    entry = f"adamw/w3/{name}"
+    with np.load(DATA / "ddp_gpt_f32_tanh_untied.npz") as narrow, np.load(DATA / "ddp_gpt_f64_tanh_untied.npz") as wide:
+        return agreement(narrow[entry], wide[entry])
 
 
 @pytest.mark.parametrize("key", GPTS)
