@@ -1,7 +1,7 @@
 """simdist: run distributed training without a cluster, and understand it.
 
-One SPMD function in torch.distributed's words runs on simulated machines under a simulated clock, and on real processes with the same
-bits.
+One SPMD function in torch.distributed's words runs on simulated machines under a simulated clock, and on real
+processes with the same bits.
 
     run = sd.run(train, world_size=8, cluster="dgx-a100")      # simulated
     real = sd.run(train, world_size=4, backend="process")      # real

@@ -80,4 +80,5 @@ def manual_seed(seed: int) -> None:
     world = context.current()
     if world is not None:
         world.state["seed"] = int(seed)
-    random.manual_seed(int(seed))
+    else:
+        random.manual_seed(int(seed))

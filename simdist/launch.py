@@ -141,7 +141,7 @@ def _count(world_size: int) -> int:
 
 
 def _run(program: Program, settings: Settings, backend: str, outcome: Outcome) -> Run:
-    meta = {
+    meta: dict[str, str | int | float] = {
         "name": program.name, "backend": backend, "cluster": settings.cluster.name, "network": settings.network,
         "seed": settings.seed, "device": settings.device,
     }  # fmt: skip

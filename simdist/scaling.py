@@ -94,8 +94,8 @@ class Scaling:
             return None
         if self.fit is None:
             return laws.gustafson(num_ranks, share)
-        base, single = self.world_sizes[0], self.times[0]
-        return base * single / self.fit.time(num_ranks)
+        base = self.world_sizes.index(min(self.world_sizes))
+        return self.world_sizes[base] * self.times[base] / self.fit.time(num_ranks)
 
     @property
     def verdict(self) -> str:
@@ -105,7 +105,7 @@ class Scaling:
             return ""
         if self.fit is None:
             return f"serial fraction {share:.2%} (Gustafson): the part that does not grow with the ranks."
-        limit = f"no number of ranks gives more than {self.fit.limit:.3g}x" if share > 0 else "no limit in sight"
+        limit = f"no number of ranks gives more than {self.fit.limit:.3g}x" if share > 1e-6 else "no limit in sight"
         return f"serial fraction {share:.2%} (Amdahl): {limit}."
 
     def __str__(self) -> str:

@@ -57,7 +57,7 @@ def prefixed_output() -> Iterator[None]:
     with _lock:
         if _users == 0:
             _saved = (sys.stdout, sys.stderr)
-            sys.stdout, sys.stderr = _Prefixer(sys.stdout), _Prefixer(sys.stderr)  # type: ignore[assignment]
+            sys.stdout, sys.stderr = _Prefixer(sys.stdout), _Prefixer(sys.stderr)
         _users += 1
     try:
         yield

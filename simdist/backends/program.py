@@ -1,9 +1,9 @@
 """What does a rank run, and how does it get its own copy?
 
-A program is the user's function with its arguments. Each rank unpacks its own copy (``process.shipment`` packs by value: functions
-from a notebook cell, a REPL or another function's body work). Simulated ranks get copies too: they share an interpreter, and
-without a copy a list in a closure would be shared memory that no cluster has. (Module-level variables of importable modules are
-shared in simulation.)
+A program is the user's function with its arguments. Each rank unpacks its own copy (``process.shipment`` packs by
+value: functions from a notebook cell, a REPL or another function's body work). Simulated ranks get copies too: they
+share an interpreter, and without a copy a list in a closure would be shared memory that no cluster has. (Module-level
+variables of importable modules are shared in simulation.)
 """
 
 from __future__ import annotations

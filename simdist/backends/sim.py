@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import random
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from simdist.errors import DistBackendError, UnknownNameError
 from simdist.sim import LEVELS, Job, SimRank
@@ -62,8 +67,12 @@ def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
         lazy=not settings.strict,
         shortcut=settings.shortcut,
     )
-    with prefixed_output(), _blas().limit(limits=1), watchdog(settings.watchdog, lambda: job.kernel.heartbeat):
+    alive = watchdog(settings.watchdog, lambda: job.kernel.heartbeat)
+    with prefixed_output(), _blas().limit(limits=1), _global_random_state() as remarks, alive:
         time = job.run()
+    for remark in remarks:
+        warnings.warn(remark, stacklevel=4)
+    notes += remarks
     return _outcome(job, time, notes)
 
 
@@ -77,14 +86,46 @@ def _copies(program: Program, notes: list[str]) -> Callable[[], tuple[Any, ...]]
     return lambda: Program.unpack(packed)
 
 
+def _remarks(job: Job) -> Iterator[str]:
+    """What a person should know about how the run went."""
+    for rank in job.ranks:
+        yield from rank.notes
+        if rank.unwaited:
+            first, more = next(iter(rank.unwaited.values())), len(rank.unwaited) - 1
+            others = f" and {more} more" if more else ""
+            yield f"rank {rank.rank} never waited for {first}{others}: the result was not delivered. Call work.wait()."
+    if job.network.num_messages + job.meetings.num_replayed and not any(rank.billed for rank in job.ranks):
+        yield (
+            "no computing was billed: plain numpy takes no simulated time. Use simdist Tensors, or charge the work with "
+            "sd.compute(flops=..., bytes=...)."
+        )
+
+
+def _random_states() -> tuple[object, str]:
+    return random.getstate(), repr(np.random.get_state(legacy=False))  # noqa: NPY002  it is only read
+
+
+@contextmanager
+def _global_random_state() -> Iterator[list[str]]:
+    """Tell if a rank has touched a random state that all simulated ranks share (each real process has its own)."""
+    notes: list[str] = []
+    before = _random_states()
+    yield notes
+    after = _random_states()
+    if before != after:
+        notes.append(
+            "a rank used numpy's or Python's global random state, which all simulated ranks share: results depend on the "
+            "order in which ranks run. Make a generator of its own: np.random.default_rng([seed, rank])."
+        )
+
+
 def _outcome(job: Job, time: float, notes: list[str]) -> Outcome:
     use = [
         MemoryUse(r.rank, a.capacity, a.peak, a.peak_time, a.at_peak, a.peaks)
         for r in job.ranks
         for a in (r.allocator,)
     ]
-    for rank in job.ranks:
-        notes += rank.notes
+    notes += _remarks(job)
     return Outcome(
         job.results,
         time,

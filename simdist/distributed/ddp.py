@@ -11,7 +11,7 @@ the parts' means, not the mean over the samples (as in torch).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -102,7 +102,7 @@ class DistributedDataParallel(Module):
 
     # -- the start --------------------------------------------------------------------------------------------------
 
-    def _verify_shapes(self, named: list[tuple[str, Tensor]]) -> None:
+    def _verify_shapes(self, named: Sequence[tuple[str, Tensor]]) -> None:
         """All ranks must have the same parameters; tell who has not, before anything is reduced."""
         mine = np.array([[p.data.ndim, p.data.size, *_first_two(p.data.shape)] for _, p in named], dtype=np.int64)
         count = np.array([len(named)], dtype=np.int64)

@@ -55,7 +55,7 @@ class Task:
 
     __slots__ = ("finished", "greenlet", "kernel", "name", "now", "rank", "waiting")
 
-    def __init__(self, kernel: Kernel, rank: int, name: str, body: Callable[[], None]) -> None:
+    def __init__(self, kernel: Kernel, rank: int, name: str, body: Callable[..., None]) -> None:
         self.kernel, self.rank, self.name = kernel, rank, name
         self.now = 0.0
         self.waiting: Reason | None = None
@@ -83,7 +83,7 @@ class Kernel:
 
     # -- tasks ------------------------------------------------------------------------------------------------------
 
-    def spawn(self, rank: int, name: str, body: Callable[[], None], *, start: bool = True) -> Task:
+    def spawn(self, rank: int, name: str, body: Callable[..., None], *, start: bool = True) -> Task:
         """Make a task; it begins to run when the scheduler reaches it (or when woken, with ``start=False``)."""
         task = Task(self, rank, name, body)
         self.tasks.append(task)

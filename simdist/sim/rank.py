@@ -17,6 +17,7 @@ from simdist.comm.execute import COLLECTIVE_CHANNEL, USER_CHANNEL
 from simdist.comm.transport import Tag
 from simdist.cost import roofline
 from simdist.place import Place
+from simdist.tensor.observe import Listener
 from simdist.trace.span import MAIN
 
 from .billing import Billing
@@ -86,10 +87,12 @@ class SimRank:
         self.spans = job.spans
         self.main: Task = job.kernel.spawn(rank, MAIN, job.body(self))
         self.allocator = Allocator(rank, self.accelerator.memory, self.now, job.memory)
-        self.listener = Billing(self)
+        self.listener: Listener | None = Billing(self)
         self.streams: dict[int, Stream] = {}
         self.state: dict[str, Any] = {}
         self.notes: list[str] = []
+        self.unwaited: dict[Side | StreamWork, str] = {}
+        self.billed = 0
         self._open: list[Side] = []
 
     # -- time -------------------------------------------------------------------------------------------------------
@@ -114,6 +117,7 @@ class SimRank:
         if self.spans is not None and end > start:
             self.spans.append((self.rank, MAIN, kind, name, start, end, None))
         kernel.heartbeat += 1
+        self.billed += 1
 
     def compute(self, flops: float, nbytes: float, seconds: float | None, name: str, dtype: str) -> None:
         """Charge work by hand: ``seconds``, or what the roofline says of ``flops`` and ``nbytes``."""
@@ -155,10 +159,12 @@ class SimRank:
     def _posted(self, side: Side, where: Place | None) -> Side:
         side.on_wait, side.timeout, side.where = self._waited, self.timeout, where
         self._open.append(side)
+        self.unwaited[side] = side.text
         return side
 
     def _waited(self, began: float, side: Side) -> None:
         assert side.ready is not None and side.done is not None
+        del self.unwaited[side]
         moved = max(began, min(side.ready, side.done))
         self._record("wait", side.text, began, moved, {"for": [side.peer], "op": side.text})
         self._record("communication", side.text, moved, self.main.now, {"op": side.text})
@@ -172,7 +178,9 @@ class SimRank:
         if async_op:
             if stream is None:
                 stream = self._stream(group)
-            return stream.submit(call, self.main.now)
+            work = stream.submit(call, self.main.now)
+            self.unwaited[work] = call.label
+            return work
         if stream is not None and not stream.is_quiet(self.main.now):
             stream.submit(call, self.main.now).wait()
             return None

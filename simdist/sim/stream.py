@@ -49,6 +49,7 @@ class StreamWork:
         """Suspend the rank until the collective is complete."""
         task = self.rank.main
         began = task.now
+        self.rank.unwaited.pop(self, None)
         if self.done is None and self.error is None:
             self.waiter = task
             call = self.call

@@ -1,0 +1,54 @@
+import threading
+
+import pytest
+
+import simdist as sd
+from simdist.backends.program import Program
+from simdist.errors import DistBackendError
+
+
+def test_a_copy_is_a_copy():
+    seen = []
+
+    def fn(rank, world_size, extra, key=None):
+        seen.append(rank)
+        return len(seen), extra, key
+
+    fn2, args, kwargs = Program.unpack(Program(fn, ([1],), {"key": "k"}).pack())
+    assert fn2(0, 1, *args, **kwargs) == (1, [1], "k")
+    assert seen == []
+    assert Program(fn).name.endswith("fn")
+
+
+def test_ranks_do_not_share_closures_or_arguments():
+    shared = []
+
+    def fn(rank, world_size, more):
+        shared.append(rank)
+        more.append(rank)
+        return list(shared), list(more)
+
+    assert sd.run(fn, [], world_size=3).results == [([r], [r]) for r in range(3)]
+    assert shared == []
+
+
+def test_what_cannot_be_copied_is_named():
+    lock = threading.Lock()
+
+    def fn(rank, world_size):
+        return lock.locked()
+
+    with pytest.raises(DistBackendError, match="lock") as found:
+        Program(fn).pack()
+    assert "inside the function" in str(found.value)
+
+
+def test_in_simulation_it_runs_without_a_copy_and_says_so():
+    lock = threading.Lock()
+
+    def fn(rank, world_size):
+        return lock.locked()
+
+    run = sd.run(fn, world_size=2)
+    assert run.results == [False, False]
+    assert any("all ranks share one copy" in note for note in run.notes)

@@ -1,0 +1,74 @@
+import pickle
+
+import numpy as np
+import pytest
+
+import simdist as sd
+import simdist.distributed as dist
+
+
+def program(rank, world_size):
+    sd.compute(seconds=1e-3 * (rank + 1))
+    x = np.ones(8)
+    dist.all_reduce(x)
+    return x
+
+
+@pytest.fixture(scope="module")
+def run():
+    return sd.run(program, world_size=2, cluster="dgx-a100", seed=4)
+
+
+def test_what_a_run_says(run):
+    text = repr(run)
+    assert text.startswith("Run('program', world_size=2, backend='sim', cluster='dgx-a100', time='2")
+    report = run.report()
+    assert "program: 2 ranks, simulated on dgx-a100 (network: messages), 2" in report
+    assert "waiting for other ranks" in report
+    assert "exposed communication" in report
+    assert run.where() == "simulated on dgx-a100 (network: messages)"
+
+
+def test_the_parts_sum_to_the_time(run):
+    for rank in range(2):
+        assert sum(run.breakdown.parts[rank].values()) == pytest.approx(run.time, rel=1e-12)
+    waits = [parts.get("wait", 0.0) for parts in run.breakdown.parts]
+    assert waits == pytest.approx([1e-3, 0.0], rel=1e-12)
+
+
+def test_save_and_load(run, tmp_path):
+    path = run.save(tmp_path / "a.run")
+    again = sd.load_run(path)
+    assert again.trace == run.trace
+    assert sd.compare(run, again).identical
+    assert again.report() == run.report()
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", pickle.dumps({"a": 1}), pickle.dumps([1])])
+def test_other_files_are_refused(content, tmp_path):
+    path = tmp_path / "x.run"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="is not a run saved by this version"):
+        sd.load_run(path)
+
+
+def test_at_names_who_is_waited_for(run):
+    text = str(run.at(1.5e-3))
+    assert "wait" in text
+    assert "1" in text
+
+
+def test_pictures(run):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    for ax in (run.timeline(), run.memory_plot(), run.breakdown_plot()):
+        assert ax.figure is not None
+        matplotlib.pyplot.close(ax.figure)
+
+
+def test_traces_are_written_as_a_file_or_a_folder(run, tmp_path):
+    file = run.save_trace(tmp_path / "t.json")
+    assert file.is_file()
+    folder = run.save_trace(tmp_path / "ranks")
+    assert len(list(folder.iterdir())) == 2
