@@ -194,7 +194,7 @@ def _start(address: str, **how: Any) -> subprocess.Popen[bytes]:
     tied = threading.current_thread() is threading.main_thread()
     command = [sys.executable, "-c", _BOOT.format(path=list(sys.path), address=address, tied=tied)]
     if _POSIX:
-        # Its own session: Ctrl-C in the terminal reaches the caller only, which then ends the workers itself.
+        # A process group of its own: Ctrl-C in the terminal reaches the caller only, which then ends the workers itself.
         how |= {"start_new_session": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     else:
         how["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
