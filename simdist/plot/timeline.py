@@ -1,0 +1,301 @@
+"""Who did what when? One row per rank, and under it its communication streams.
+
+Time runs to the right, rank 0 is on top. What stands in the row of the rank itself is what its program was busy with, so
+communication there is *exposed*; communication that stands only in a stream's narrow row is *hidden* behind the work above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simdist.plot import caption
+from simdist.plot.palette import GRID, INK, KINDS, MUTED, Look
+from simdist.plot.pieces import Piece, pieces, runs
+from simdist.trace.span import MAIN
+from simdist.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["MAX_RANKS", "Row", "layout", "shown_ranks", "timeline"]
+
+MAX_RANKS = 64
+"""More ranks than this are drawn as a choice of them."""
+
+_WIDTH, _ROW, _MARGIN, _TALLEST = 9.0, 0.34, 1.25, 13.0
+"""Inches: the figure, the row of a rank with one stream, what is not rows, the tallest figure."""
+
+_MAIN_HEIGHT, _STREAM_HEIGHT = 0.62, 0.28
+_FONT = 7.5
+_MAX_LETTERS = 500
+_MAX_ARROWS = 60
+
+
+class Row(NamedTuple):
+    """Where one stream is drawn.
+
+    Attributes:
+        rank: whose stream.
+        stream: its name.
+        top: upper edge; the axis points down.
+        height: in units in which a rank's own row and its gap are 1 with one communication stream.
+    """
+
+    rank: int
+    stream: str
+    top: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        """The height of its centre line."""
+        return self.top + self.height / 2
+
+
+def timeline(
+    trace: Trace,
+    ranks: Sequence[int] | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    ax: Axes | None = None,
+    messages: bool | None = None,
+) -> Axes:
+    """Draw what every rank and stream did.
+
+    Args:
+        trace: of a run.
+        ranks: which ranks; None: all, or evenly chosen ones if there are more than ``MAX_RANKS``.
+        start: the left edge in seconds; None: the beginning of the run.
+        end: the right edge in seconds; None: the end of the run.
+        ax: matplotlib axes, or None for a new figure.
+        messages: draw an arrow for each message; None: if they are few.
+
+    Returns:
+        The axes; time in seconds, whatever unit the labels have.
+
+    Raises:
+        ValueError: a rank that is not in the run, or an end that is not after the start.
+    """
+    chosen = shown_ranks(trace.world_size, ranks)
+    start, end = 0.0 if start is None else start, trace.end if end is None else end
+    if not start < end:
+        raise ValueError(f"a timeline from {start} s to {end} s has no width: `end` must be after `start`.")
+    streams = _streams(trace, chosen, start, end)
+    rows = layout(streams)
+    depth = rows[-1].top + rows[-1].height if rows else 1.0
+    ax = _axes(depth) if ax is None else ax
+    ax.set(xlim=(start, end), ylim=(depth + 0.12, -0.12))
+    box = ax.get_window_extent()
+    quantum = (end - start) / max(200.0, 1.5 * box.width)
+    areas = {row: pieces(streams[row.rank, row.stream], start, end, quantum) for row in rows}
+    _draw_areas(ax, areas)
+    _draw_letters(ax, areas, (end - start) / box.width, box.height / depth)
+    if messages if messages is not None else len(trace.flow_rows) <= _MAX_ARROWS:
+        _draw_messages(ax, trace, rows, start, end)
+    _dress(ax, trace, rows, len(chosen), box.height / depth)
+    _legend(ax, areas)
+    return ax
+
+
+def shown_ranks(world_size: int, ranks: Sequence[int] | None) -> list[int]:
+    """Which ranks are drawn: those asked for, or all, or ``MAX_RANKS`` evenly chosen ones with the first and the last.
+
+    Raises:
+        ValueError: a rank that is not in the run.
+    """
+    if ranks is None:
+        if world_size <= MAX_RANKS:
+            return list(range(world_size))
+        return [round(i * (world_size - 1) / (MAX_RANKS - 1)) for i in range(MAX_RANKS)]
+    chosen = list(dict.fromkeys(int(rank) for rank in ranks))
+    for rank in chosen:
+        if not 0 <= rank < world_size:
+            raise ValueError(f"there is no rank {rank} to draw: the ranks of this run are 0..{world_size - 1}.")
+    if not chosen:
+        raise ValueError("ranks=[] leaves nothing to draw; leave `ranks` out to see all.")
+    return chosen
+
+
+def _streams(trace: Trace, ranks: list[int], start: float, end: float) -> dict[tuple[int, str], list[tuple[Any, ...]]]:
+    """The rows of each stream in order of time, ranks in the order asked for, each rank's own row first."""
+    found: dict[tuple[int, str], list[tuple[Any, ...]]] = {(rank, MAIN): [] for rank in ranks}
+    wanted = frozenset(ranks)
+    for row in trace.span_rows:
+        if row[0] in wanted and (row[1] == MAIN or (row[5] > start and row[4] < end)):
+            found.setdefault((row[0], row[1]), []).append(row)
+    place = {rank: index for index, rank in enumerate(ranks)}
+    order = sorted(found, key=lambda key: (place[key[0]], key[1] != MAIN, len(key[1]), key[1]))
+    return {key: sorted(found[key], key=lambda row: (row[4], row[5])) for key in order}
+
+
+def layout(streams: Sequence[tuple[int, str]] | dict[tuple[int, str], Any]) -> list[Row]:
+    """Place streams below each other: communication streams hang narrow under the row of their rank."""
+    rows: list[Row] = []
+    top, last = 0.0, None
+    for rank, stream in streams:
+        top += 0.0 if last is None else 0.1 if last != rank else 0.02
+        height = _MAIN_HEIGHT if stream == MAIN else _STREAM_HEIGHT
+        rows.append(Row(rank, stream, top, height))
+        top, last = top + height, rank
+    return rows
+
+
+def _axes(depth: float) -> Axes:
+    from matplotlib import pyplot
+
+    height = min(_TALLEST, _MARGIN + _ROW * max(2.0, depth))
+    _, ax = pyplot.subplots(figsize=(_WIDTH, height), layout="constrained")
+    return ax
+
+
+def _draw_areas(ax: Axes, areas: dict[Row, list[Piece]]) -> None:
+    """One collection per look: the number of artists does not depend on the number of spans."""
+    from matplotlib.collections import PolyCollection
+
+    shapes: dict[tuple[str, bool], list[list[tuple[float, float]]]] = {}
+    for row, found in areas.items():
+        low, high = row.top, row.top + row.height
+        for piece in found:
+            a, b = piece.start, piece.end
+            shapes.setdefault((piece.kind, piece.pale), []).append([(a, low), (a, high), (b, high), (b, low)])
+    for kind, pale in sorted(shapes, key=lambda look: (list(KINDS).index(look[0]), not look[1])):
+        if kind == "idle":
+            continue
+        look = KINDS[kind]
+        hatched = (
+            {"hatch": look.hatch, "edgecolor": _shade(look), "linewidth": 0.4} if look.hatch else {"linewidth": 0.0}
+        )
+        ax.add_collection(
+            PolyCollection(
+                shapes[kind, pale],
+                facecolor=_pale(look.color) if pale else look.color,
+                label=f"{kind} (launch)" if pale else kind,
+                antialiased=bool(look.hatch),
+                **hatched,
+            ),
+            autolim=False,
+        )
+
+
+def _pale(color: str) -> tuple[float, ...]:
+    """The colour, two thirds of the way to white."""
+    return tuple(1 - 0.36 * (1 - int(color[i : i + 2], 16) / 255) for i in (1, 3, 5))
+
+
+def _shade(look: Look) -> tuple[float, ...]:
+    """A darker tone for hatch and border."""
+    return tuple(0.62 * int(look.color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+
+
+def _draw_letters(ax: Axes, areas: dict[Row, list[Piece]], per_pixel: float, unit: float) -> None:
+    """Write into each run what it is, in full where there is room, the widest ones first if they are very many.
+
+    Args:
+        ax: axes.
+        areas: what was drawn.
+        per_pixel: seconds per pixel.
+        unit: pixels per unit of height.
+    """
+    figure = ax.figure
+    assert figure is not None
+    point = figure.dpi / 72
+    wanted: list[tuple[float, float, float, str, str, bool]] = []
+    for row, found in areas.items():
+        if row.stream != MAIN or row.height * unit < 1.1 * _FONT * point:
+            continue
+        solid = {(piece.kind, piece.start) for piece in found if not piece.pale}
+        for run in runs(found):
+            look = KINDS[run.kind]
+            room = (run.end - run.start) / per_pixel / (0.62 * _FONT * point)
+            text = next((text for text in _texts(run, look) if text and len(text) + 0.6 <= room), None)
+            if text is not None:
+                dark = (run.kind, run.start) in solid
+                middle = (run.start + run.end) / 2
+                wanted.append(
+                    (run.end - run.start, middle, row.middle, text, look.ink if dark else INK, bool(look.hatch))
+                )
+    wanted.sort(key=lambda item: -item[0])
+    for _, x, y, text, ink, boxed in wanted[:_MAX_LETTERS]:
+        label = ax.text(x, y, text, color=ink, fontsize=_FONT, ha="center", va="center", clip_on=True)
+        if boxed:
+            label.set_bbox({"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.6})
+
+
+def _texts(run: Piece, look: Look) -> tuple[str, ...]:
+    """What to write, the longest first."""
+    if run.kind == "communication":
+        return (run.name, run.name.split(" ")[0], look.letter)
+    if run.kind == "wait":
+        blamed = (run.details or {}).get("for") or ()
+        who = f"waits for rank {blamed[0]}" if len(blamed) == 1 else ""
+        return (who, who.replace("waits ", "").replace("rank ", ""), look.letter)
+    if run.kind == "compute" and run.name:
+        return (run.name, look.letter)
+    return (look.label, look.letter)
+
+
+def _draw_messages(ax: Axes, trace: Trace, rows: list[Row], start: float, end: float) -> None:
+    """An arrow from the sender's row at the start to the receiver's at the end of each message."""
+    place = {row.rank: row for row in rows if row.stream == MAIN}
+    for flow in trace.flows():
+        if flow.src not in place or flow.dst not in place or flow.end <= start or flow.start >= end:
+            continue
+        down = place[flow.src].top < place[flow.dst].top
+        ax.annotate(
+            "",
+            xy=(flow.end, place[flow.dst].top + (0 if down else _MAIN_HEIGHT)),
+            xytext=(flow.start, place[flow.src].top + (_MAIN_HEIGHT if down else 0)),
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": INK,
+                "linewidth": 0.7,
+                "mutation_scale": 7,
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
+            annotation_clip=True,
+        )
+
+
+def _dress(ax: Axes, trace: Trace, rows: list[Row], num_ranks: int, unit: float) -> None:
+    """Names of rows, units, grid, and what the picture shows."""
+    step = next(step for step in (1, 2, 4, 8, 16, 32, 64) if step * unit >= 13 or step == 64)
+    mains = [row for row in rows if row.stream == MAIN]
+    marks = [(row, f"rank {row.rank}") for row in mains[::step]]
+    if num_ranks <= 16:
+        marks += [(row, row.stream) for row in rows if row.stream != MAIN]
+    ax.set_yticks([row.middle for row, _ in marks], [text for _, text in marks])
+    for (row, _), label in zip(marks, ax.get_yticklabels(), strict=True):
+        main = row.stream == MAIN
+        label.set(fontsize=8.5 if main else 6.5, color=INK if main else MUTED)
+    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="x", labelsize=8.5, color=MUTED)
+    ax.grid(axis="x", color=GRID, linewidth=0.6)
+    ax.set_axisbelow(True)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    start, end = ax.get_xlim()
+    caption.time_axis(ax.xaxis, end, "simulated time" if trace.meta.get("backend", "sim") == "sim" else "time")
+    what = f"{num_ranks} of them shown" if num_ranks < trace.world_size else ""
+    text = caption.title(trace, what)
+    ax.set_title(text, fontsize=9.5, loc="left", color=INK, pad=24)
+
+
+def _legend(ax: Axes, areas: dict[Row, list[Piece]]) -> None:
+    """One entry per kind that can be seen, above the rows."""
+    from matplotlib.patches import Patch
+
+    seen = {(piece.kind, piece.pale) for found in areas.values() for piece in found}
+    entries = []
+    for kind, look in KINDS.items():
+        if kind == "idle" or not {(kind, True), (kind, False)} & seen:
+            continue
+        text = f"{look.label} ({look.letter})" if look.letter else look.label
+        entries.append(Patch(facecolor=look.color, edgecolor=_shade(look), linewidth=0.4, hatch=look.hatch, label=text))
+    if any(pale for _, pale in seen):
+        entries.append(Patch(facecolor="#CCCCCC", linewidth=0, label="pale: its launch"))
+    ax.legend(
+        handles=entries, loc="lower left", bbox_to_anchor=(0, 1), ncols=max(1, len(entries)), fontsize=7.5, frameon=False,
+        borderaxespad=0.2, borderpad=0.2, handlelength=1.6, handletextpad=0.4, columnspacing=1.1,
+    )  # fmt: skip
