@@ -159,7 +159,7 @@ def at(trace: Trace, t: float) -> Moment:
     flows = [flow for flow in trace.flows() if flow.end > t]
     return Moment(
         time=t,
-        activities=tuple(_activity(key, found.get(key), gaps[key], flows) for key in keys),
+        activities=tuple(_activity(key, found.get(key), gaps[key], t, flows) for key in keys),
         messages=tuple(flow for flow in flows if flow.start <= t < flow.end),
         previous=previous if previous >= 0 else None,
         next=following if following <= trace.end else None,
@@ -168,7 +168,7 @@ def at(trace: Trace, t: float) -> Moment:
 
 
 def _activity(
-    key: tuple[int, str], row: tuple[Any, ...] | None, gap: tuple[float, float], flows: list[Flow]
+    key: tuple[int, str], row: tuple[Any, ...] | None, gap: tuple[float, float], t: float, flows: list[Flow]
 ) -> Activity:
     rank, stream = key
     if row is None:
@@ -178,16 +178,16 @@ def _activity(
     if kind != "wait":
         return Activity(rank, stream, kind, name, start, end)
     operation = details.get("op", name)
-    blame = details.get("for") or _partner(rank, operation, end, flows)
+    blame = details.get("for") or _partner(rank, operation, t, flows)
     return Activity(rank, stream, kind, name, start, end, operation, tuple(blame))
 
 
-def _partner(rank: int, operation: str, end: float, flows: list[Flow]) -> list[int]:
-    """The other side of the rank's next message of this operation, if that message is what ends the wait.
+def _partner(rank: int, operation: str, t: float, flows: list[Flow]) -> list[int]:
+    """The other side of the next message of this operation that has not been posted at ``t``.
 
     In an algorithm along a tree nobody waits for the last of all: each rank waits for its own neighbour to post.
     """
-    mine = [f for f in flows if rank in (f.src, f.dst) and f.label.startswith(f"{operation} ") and f.posted >= end]
+    mine = [f for f in flows if rank in (f.src, f.dst) and f.label.startswith(f"{operation} ") and f.posted > t]
     if not mine:
         return []
     first = min(mine, key=lambda flow: (flow.posted, flow.src, flow.dst))
