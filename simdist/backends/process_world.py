@@ -63,7 +63,8 @@ class _GroupTransport:
 
 
 def _note(call: Call) -> bytes:
-    return f"collective {call.sequence} of group {call.members.name!r}: {call.request.describe()}".encode()[:2000]
+    what = f"collective {call.sequence} of group {call.members.name!r}: {call.request.describe()}"
+    return f"{what}\n{place.text(call.where)}".encode()[:2000]
 
 
 class _ThreadWork:
@@ -95,6 +96,9 @@ class _ThreadWork:
         self._done.set()
 
 
+_Queue = queue.SimpleQueue[_ThreadWork | None]
+
+
 class ProcessWorld:
     """One rank in a process of its own."""
 
@@ -110,7 +114,7 @@ class ProcessWorld:
         self.listener: Listener | None = None
         self.spans: list[Any] = []
         self._mark = 0.0
-        self._queues: dict[int, queue.SimpleQueue[_ThreadWork | None]] = {}
+        self._queues: dict[int, tuple[_Queue, threading.Thread]] = {}
         self._last: dict[int, _ThreadWork] = {}
 
     # -- time -------------------------------------------------------------------------------------------------------
@@ -173,12 +177,14 @@ class ProcessWorld:
         work.wait()
         return None
 
-    def _queue(self, group: int) -> queue.SimpleQueue[_ThreadWork | None]:
+    def _queue(self, group: int) -> _Queue:
         found = self._queues.get(group)
         if found is None:
-            found = self._queues[group] = queue.SimpleQueue()
-            threading.Thread(target=_serve_queue, args=(found,), name=f"simdist-comm-{group}", daemon=True).start()
-        return found
+            waiting: _Queue = queue.SimpleQueue()
+            thread = threading.Thread(target=_serve_queue, args=(waiting,), name=f"simdist-comm-{group}", daemon=True)
+            thread.start()
+            found = self._queues[group] = waiting, thread
+        return found[0]
 
     def is_completed(self, work: Any) -> bool:
         """Whether ``work`` is complete now."""
@@ -186,8 +192,9 @@ class ProcessWorld:
 
     def finish(self) -> tuple[list[Any], list[str], float]:
         """The rank has returned: end the threads, close the trace; returns its rows, its notes, and when that was."""
-        for waiting in self._queues.values():
+        for waiting, thread in self._queues.values():
             waiting.put(None)
+            thread.join()
         end = self.now()
         if end > self._mark:
             self.spans.append((self.rank, MAIN, "compute", "python", self._mark, end, None))
@@ -211,7 +218,7 @@ class _Recorded:
         return self._work.is_completed()
 
 
-def _serve_queue(waiting: queue.SimpleQueue[_ThreadWork | None]) -> None:
+def _serve_queue(waiting: _Queue) -> None:
     while (work := waiting.get()) is not None:
         work.perform()
 

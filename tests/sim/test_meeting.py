@@ -1,5 +1,7 @@
 """The short cut, the lazy clock and the strict clock agree bit for bit: times, data, spans and messages."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -85,7 +87,7 @@ def test_main_stream_is_tiled():
         spans = sorted((s for s in job.spans if s[0] == rank and s[1] == "main"), key=lambda s: s[4])
         assert spans[0][4] == 0.0
         assert spans[-1][5] == job.time
-        assert all(a[5] == b[4] for a, b in zip(spans, spans[1:], strict=False))
+        assert all(a[5] == b[4] for a, b in pairwise(spans))
 
 
 def test_waiting_for_a_straggler_is_told_apart_from_moving_bytes():
