@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FAILURE", "GRID", "INK", "KINDS", "MEMORY", "MUTED", "OKABE_ITO", "Look", "contrast"]
+__all__ = ["FAILURE", "GRID", "INK", "KINDS", "MEMORY", "MUTED", "OKABE_ITO", "Look", "contrast", "darker", "paler"]
 
 OKABE_ITO: dict[str, str] = {
     "black": "#000000",
@@ -73,6 +73,25 @@ MEMORY: dict[str, Look] = {
 """One look for each class of memory (``tensor.observe.MEMORY_KINDS``), what stays at the bottom of the stack first."""
 
 
+def paler(color: str) -> str:
+    """The colour two thirds of the way to white: less of the same thing."""
+    return _mixed(color, 0.36, 255)
+
+
+def darker(color: str) -> str:
+    """A darker tone of the colour, for hatches and borders."""
+    return _mixed(color, 0.62, 0)
+
+
+def _mixed(color: str, share: float, other: int) -> str:
+    return "#" + "".join(f"{round(share * part + (1 - share) * other):02X}" for part in _parts(color))
+
+
+def _parts(color: str) -> tuple[int, int, int]:
+    """Red, green, blue of ``#RRGGBB``, each 0..255."""
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
 def contrast(one: str, other: str) -> float:
     """How well two colours can be told apart: 1 (not at all) to 21 (black on white), WCAG 2.1's contrast ratio.
 
@@ -86,6 +105,6 @@ def contrast(one: str, other: str) -> float:
 
 def _luminance(color: str) -> float:
     """Relative luminance of an sRGB colour."""
-    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    parts = [part / 255 for part in _parts(color)]
     red, green, blue = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -58,17 +58,17 @@ def pieces(rows: Sequence[tuple[Any, ...]], start: float, end: float, quantum: f
     narrow: list[Piece] = []
     for piece in _visible(rows, start, end):
         if narrow and (piece.start - narrow[-1].end > quantum or narrow[-1].end - narrow[0].start >= quantum):
-            _add(found, _majority(narrow))
+            _gather(found, narrow, quantum)
             narrow = []
         if piece.end - piece.start < quantum:
             narrow.append(piece)
             continue
         if narrow:
-            _add(found, _majority(narrow))
+            _gather(found, narrow, quantum)
             narrow = []
         _add(found, piece)
     if narrow:
-        _add(found, _majority(narrow))
+        _gather(found, narrow, quantum)
     return found
 
 
@@ -80,6 +80,16 @@ def _visible(rows: Sequence[tuple[Any, ...]], start: float, end: float) -> Itera
         pale = kind == "launch" and index < last and rows[index + 1][2] in _LAUNCHED
         shown = rows[index + 1][2] if pale else kind
         yield Piece(shown, pale, max(begin, start), min(stop, end), name, details)
+
+
+def _gather(found: list[Piece], narrow: list[Piece], quantum: float) -> None:
+    """Narrow spans become one area; what is still too narrow to be seen joins the area of the same pass before it."""
+    piece = _majority(narrow)
+    last = found[-1] if found else None
+    if last is not None and last.kind == piece.kind and piece.kind in _LAUNCHED and piece.start <= last.end:
+        pale = last.pale if piece.end - piece.start < quantum else piece.pale
+        piece = piece._replace(pale=pale)
+    _add(found, piece)
 
 
 def _majority(narrow: list[Piece]) -> Piece:
@@ -104,12 +114,20 @@ def _add(found: list[Piece], piece: Piece) -> None:
 
 
 def runs(areas: Sequence[Piece]) -> list[Piece]:
-    """Join neighbours of one kind, pale or not: the whole forward pass is one run. Communication and waits stay apart."""
-    joined: list[Piece] = []
+    """Join neighbours of one kind: the whole forward pass is one run, pale if most of it is launches.
+
+    Communication and waits stay apart.
+    """
+    joined: list[list[Piece]] = []
     for piece in areas:
-        last = joined[-1] if joined else None
+        last = joined[-1][-1] if joined else None
         if last is not None and last.kind == piece.kind and piece.kind not in _SEPARATE and piece.start <= last.end:
-            joined[-1] = Piece(piece.kind, False, last.start, piece.end)
+            joined[-1].append(piece)
         else:
-            joined.append(piece)
-    return joined
+            joined.append([piece])
+    return [parts[0] if len(parts) == 1 else _whole(parts) for parts in joined]
+
+
+def _whole(parts: list[Piece]) -> Piece:
+    pale = sum(part.end - part.start if part.pale else part.start - part.end for part in parts) > 0
+    return Piece(parts[0].kind, pale, parts[0].start, parts[-1].end)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simdist.plot import caption
-from simdist.plot.palette import GRID, INK, KINDS, MUTED, Look
+from simdist.plot.palette import GRID, INK, KINDS, MUTED, Look, darker, paler
 from simdist.plot.pieces import Piece, pieces, runs
 from simdist.trace.span import MAIN
 from simdist.trace.trace import Trace
@@ -28,6 +28,9 @@ _WIDTH, _ROW, _MARGIN, _TALLEST = 9.0, 0.34, 1.25, 13.0
 
 _MAIN_HEIGHT, _STREAM_HEIGHT = 0.62, 0.28
 _FONT = 7.5
+_BOXED = ("communication", "sleep", "idle")
+"""Kinds whose letters need a ground: there is a hatch, or an arrow may pass."""
+
 _MAX_LETTERS = 500
 _MAX_ARROWS = 60
 
@@ -164,28 +167,20 @@ def _draw_areas(ax: Axes, areas: dict[Row, list[Piece]]) -> None:
             continue
         look = KINDS[kind]
         hatched = (
-            {"hatch": look.hatch, "edgecolor": _shade(look), "linewidth": 0.4} if look.hatch else {"linewidth": 0.0}
+            {"hatch": look.hatch, "edgecolor": darker(look.color), "linewidth": 0.4}
+            if look.hatch
+            else {"linewidth": 0.0}
         )
         ax.add_collection(
             PolyCollection(
                 shapes[kind, pale],
-                facecolor=_pale(look.color) if pale else look.color,
+                facecolor=paler(look.color) if pale else look.color,
                 label=f"{kind} (launch)" if pale else kind,
                 antialiased=bool(look.hatch),
                 **hatched,
             ),
             autolim=False,
         )
-
-
-def _pale(color: str) -> tuple[float, ...]:
-    """The colour, two thirds of the way to white."""
-    return tuple(1 - 0.36 * (1 - int(color[i : i + 2], 16) / 255) for i in (1, 3, 5))
-
-
-def _shade(look: Look) -> tuple[float, ...]:
-    """A darker tone for hatch and border."""
-    return tuple(0.62 * int(look.color[i : i + 2], 16) / 255 for i in (1, 3, 5))
 
 
 def _draw_letters(ax: Axes, areas: dict[Row, list[Piece]], per_pixel: float, unit: float) -> None:
@@ -204,32 +199,30 @@ def _draw_letters(ax: Axes, areas: dict[Row, list[Piece]], per_pixel: float, uni
     for row, found in areas.items():
         if row.stream != MAIN or row.height * unit < 1.1 * _FONT * point:
             continue
-        solid = {(piece.kind, piece.start) for piece in found if not piece.pale}
         for run in runs(found):
             look = KINDS[run.kind]
             room = (run.end - run.start) / per_pixel / (0.62 * _FONT * point)
             text = next((text for text in _texts(run, look) if text and len(text) + 0.6 <= room), None)
             if text is not None:
-                dark = (run.kind, run.start) in solid
                 middle = (run.start + run.end) / 2
-                wanted.append(
-                    (run.end - run.start, middle, row.middle, text, look.ink if dark else INK, bool(look.hatch))
-                )
+                ink = INK if run.pale else look.ink
+                wanted.append((run.end - run.start, middle, row.middle, text, ink, run.kind in _BOXED))
     wanted.sort(key=lambda item: -item[0])
     for _, x, y, text, ink, boxed in wanted[:_MAX_LETTERS]:
-        label = ax.text(x, y, text, color=ink, fontsize=_FONT, ha="center", va="center", clip_on=True)
+        label = ax.text(x, y, text, color=ink, fontsize=_FONT, ha="center", va="center", clip_on=True, zorder=5)
         if boxed:
-            label.set_bbox({"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.6})
+            label.set_bbox({"facecolor": "white", "alpha": 0.85, "linewidth": 0, "pad": 0.6})
 
 
 def _texts(run: Piece, look: Look) -> tuple[str, ...]:
     """What to write, the longest first."""
     if run.kind == "communication":
-        return (run.name, run.name.split(" ")[0], look.letter)
+        return (run.name, run.name.partition(" #")[0], look.letter)
     if run.kind == "wait":
-        blamed = (run.details or {}).get("for") or ()
-        who = f"waits for rank {blamed[0]}" if len(blamed) == 1 else ""
-        return (who, who.replace("waits ", "").replace("rank ", ""), look.letter)
+        blamed: list[int] = list((run.details or {}).get("for") or ())
+        if len(blamed) == 1:
+            return (f"waits for rank {blamed[0]}", f"for rank {blamed[0]}", f"for {blamed[0]}", look.letter)
+        return (look.letter,)
     if run.kind == "compute" and run.name:
         return (run.name, look.letter)
     return (look.label, look.letter)
@@ -275,8 +268,10 @@ def _dress(ax: Axes, trace: Trace, rows: list[Row], num_ranks: int, unit: float)
     ax.set_axisbelow(True)
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
-    start, end = ax.get_xlim()
-    caption.time_axis(ax.xaxis, end, "simulated time" if trace.meta.get("backend", "sim") == "sim" else "time")
+    caption.time_axis(
+        ax.xaxis, ax.get_xlim()[1], "simulated time" if trace.meta.get("backend", "sim") == "sim" else "time"
+    )
+    ax.xaxis.label.set(fontsize=9, color=INK)
     what = f"{num_ranks} of them shown" if num_ranks < trace.world_size else ""
     text = caption.title(trace, what)
     ax.set_title(text, fontsize=9.5, loc="left", color=INK, pad=24)
@@ -292,9 +287,11 @@ def _legend(ax: Axes, areas: dict[Row, list[Piece]]) -> None:
         if kind == "idle" or not {(kind, True), (kind, False)} & seen:
             continue
         text = f"{look.label} ({look.letter})" if look.letter else look.label
-        entries.append(Patch(facecolor=look.color, edgecolor=_shade(look), linewidth=0.4, hatch=look.hatch, label=text))
+        entries.append(
+            Patch(facecolor=look.color, edgecolor=darker(look.color), linewidth=0.4, hatch=look.hatch, label=text)
+        )
     if any(pale for _, pale in seen):
-        entries.append(Patch(facecolor="#CCCCCC", linewidth=0, label="pale: its launch"))
+        entries.append(Patch(facecolor="#CCCCCC", linewidth=0, label="pale: launch overhead"))
     ax.legend(
         handles=entries, loc="lower left", bbox_to_anchor=(0, 1), ncols=max(1, len(entries)), fontsize=7.5, frameon=False,
         borderaxespad=0.2, borderpad=0.2, handlelength=1.6, handletextpad=0.4, columnspacing=1.1,
