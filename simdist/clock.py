@@ -58,9 +58,9 @@ def compute(
         ValueError: a negative amount.
         DistError: outside a run.
     """
-    for what, amount in (("flops", flops), ("bytes", bytes)):
-        if not amount >= 0:
-            raise ValueError(f"sd.compute({what}={amount!r}): the amount must be 0 or positive.")
+    if not (flops >= 0 and bytes >= 0):
+        what, amount = ("bytes", bytes) if flops >= 0 else ("flops", flops)
+        raise ValueError(f"sd.compute({what}={amount!r}): the amount must be 0 or positive.")
     if seconds is not None:
         seconds = _duration("compute", seconds)
     context.require("sd.compute").compute(flops, bytes, seconds, name, dtype)

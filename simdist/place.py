@@ -17,15 +17,13 @@ Place = tuple[CodeType, int]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _EXERCISES = os.path.join(_PACKAGE, "learn", "exercises") + os.sep
-_ours: dict[CodeType, bool] = {}
+_ours: dict[str, bool] = {}
+"""File name -> whether it is ours. (The key is the name, not the code object: strings remember their hash.)"""
 
 
-def _is_ours(code: CodeType) -> bool:
-    known = _ours.get(code)
-    if known is None:
-        name = code.co_filename
-        known = _ours[code] = name.startswith(_PACKAGE) and not name.startswith(_EXERCISES)
-    return known
+def _is_ours(filename: str) -> bool:
+    found = _ours[filename] = filename.startswith(_PACKAGE) and not filename.startswith(_EXERCISES)
+    return found
 
 
 def caller() -> Place | None:
@@ -33,7 +31,10 @@ def caller() -> Place | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if not _is_ours(code):
+        ours = _ours.get(code.co_filename)
+        if ours is None:
+            ours = _is_ours(code.co_filename)
+        if not ours:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
@@ -41,7 +42,7 @@ def caller() -> Place | None:
 
 def innermost(frame: FrameType | None) -> Place | None:
     """The same for a suspended stack whose top frame is ``frame``."""
-    while frame is not None and _is_ours(frame.f_code):
+    while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     return None if frame is None else (frame.f_code, frame.f_lasti)
 

@@ -23,6 +23,8 @@ class ReduceOp(enum.Enum):
     MIN = "min"
     MAX = "max"
 
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is a Python function
+
     @property
     def combine(self) -> np.ufunc:
         """The numpy function of two arrays (AVG: the sum; the division comes after)."""

@@ -84,7 +84,7 @@ def flatten(array: Any, copy: bool) -> tuple[Any, bool]:
         The buffer, and whether it shares memory (then nothing has to be written back).
     """
     if isinstance(array, MetaArray):
-        return array.reshape(-1), True
+        return array if array.ndim == 1 else array.reshape(-1), True
     if array.flags.c_contiguous and not copy:
         return array.reshape(-1), True
     return array.flatten(), False

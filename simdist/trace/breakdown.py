@@ -20,7 +20,7 @@ PARTS: dict[str, str] = {
     "forward": "forward pass",
     "backward": "backward pass",
     "optimizer": "optimizer",
-    "compute": "other computing",
+    "compute": "computing by hand",
     "launch": "launch of primitives",
     "communication": "exposed communication",
     "wait": "waiting for other ranks",
@@ -77,7 +77,9 @@ def breakdown(trace: Trace) -> Breakdown:
                 moving[rank].append((start, end))
             continue
         gap = start - covered[rank]
-        assert abs(gap) <= 1e-12 * max(trace.end, start), f"rank {rank}: {gap} s of the main stream are not accounted for"
+        assert abs(gap) <= 1e-12 * max(trace.end, start), (
+            f"rank {rank}: {gap} s of the main stream are not accounted for"
+        )
         covered[rank] = end
         parts[rank][kind] = parts[rank].get(kind, 0.0) + (end - start)
         if kind not in WAITING:
