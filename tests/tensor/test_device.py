@@ -1,0 +1,45 @@
+"""Whether new tensors have numbers is the run's decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from simdist import nn
+from simdist.tensor import device, from_numpy, randn, tensor, zeros
+
+
+@pytest.fixture
+def meta() -> Iterator[None]:
+    before = device._source[0]
+    device.set_device_source(lambda: "meta")
+    yield
+    device.set_device_source(before)
+
+
+def test_outside_a_run_tensors_have_numbers() -> None:
+    assert device.current_device() == "real"
+    assert not zeros(3).is_meta
+
+
+def test_floating_point_tensors_become_shapes(meta: None) -> None:
+    for made in (zeros(3), randn(3), tensor([1.0, 2.0]), from_numpy(np.ones(3)), zeros(3, dtype="int64")):
+        assert made.is_meta
+
+
+def test_integers_with_values_stay_numbers(meta: None) -> None:
+    assert tensor([1, 2]).tolist() == [1, 2]
+
+
+def test_one_tensor_can_say_it_itself(meta: None) -> None:
+    assert not zeros(3, device="real").is_meta
+
+
+def test_a_model_on_shapes_trains_unchanged(meta: None) -> None:
+    model = nn.MLP([6, 5, 3])
+    loss = nn.functional.cross_entropy(model(np.ones((4, 6), np.float32)), zeros(4, dtype="int64"))
+    loss.backward()
+    assert [p.grad.shape for p in model.parameters()] == [(5, 6), (5,), (3, 5), (3,)]
+    assert np.isnan(loss.item())
