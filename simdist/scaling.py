@@ -29,6 +29,12 @@ MODES: dict[str, str] = {
 }
 """What stays the same while the number of ranks grows."""
 
+_NOTHING = 1e-6
+"""A serial fraction below this is rounding."""
+
+_MISFIT = 0.1
+"""Relative error of the fitted law from which its limit is not believed."""
+
 
 @dataclass(frozen=True)
 class Scaling:
@@ -88,25 +94,36 @@ class Scaling:
         return laws.fit_gustafson(self.world_sizes, self.times)
 
     def law(self, num_ranks: float) -> float | None:
-        """The speed-up on ``num_ranks`` according to the fitted law; None if nothing could be fitted."""
+        """The speed-up on ``num_ranks`` by the fitted law, 1 on one rank; None if nothing could be fitted."""
         share = self.serial_fraction
         if share is None:
             return None
         if self.fit is None:
             return laws.gustafson(num_ranks, share)
-        base = self.world_sizes.index(min(self.world_sizes))
-        return self.world_sizes[base] * self.times[base] / self.fit.time(num_ranks)
+        base = min(self.world_sizes)
+        return base * self.fit.time(base) / self.fit.time(num_ranks)
+
+    @property
+    def limit(self) -> float:
+        """The largest speed-up that the fitted law allows; infinite if it allows any, or if nothing could be fitted."""
+        if self.fit is None or self.fit.serial_fraction < _NOTHING:
+            return float("inf")
+        return self.law(float("inf")) or float("inf")
 
     @property
     def verdict(self) -> str:
-        """The fitted law in one sentence; empty if there is nothing to fit."""
+        """What the fitted law says in one sentence; empty if there is nothing to fit."""
         share = self.serial_fraction
         if share is None:
             return ""
         if self.fit is None:
-            return f"serial fraction {share:.2%} (Gustafson): the part that does not grow with the ranks."
-        limit = f"no number of ranks gives more than {self.fit.limit:.3g}x" if share > 1e-6 else "no limit in sight"
-        return f"serial fraction {share:.2%} (Amdahl): {limit}."
+            return f"serial fraction {share:.1%} (Gustafson's law): the share of the time that does not grow with the work."
+        head = f"serial fraction {share:.1%} (Amdahl's law)"
+        if self.fit.residual > _MISFIT:
+            return f"{head}, but the times miss that law by {self.fit.residual:.0%}: the loss itself changes with the ranks."
+        if self.limit == float("inf"):
+            return f"{head}: no limit in sight."
+        return f"{head}: no number of ranks gives more than {self.limit:.3g}x."
 
     def __str__(self) -> str:
         head = f"{self.name}: {self.mode} scaling ({MODES[self.mode]})" + (f" on {self.cluster}" * bool(self.cluster))

@@ -45,7 +45,7 @@ def speedup(scaling: Scaling, ax: Axes | None = None) -> Axes:
     sizes, gains = list(scaling.world_sizes), scaling.speedup
     ax.plot(sizes, sizes, color=_IDEAL, linestyle="--", linewidth=1.2, label="ideal")
     _draw_law(ax, scaling)
-    ax.plot(sizes, gains, color=_MEASURED, marker="o", markersize=5, linewidth=1.8, label="measured", zorder=3)
+    ax.plot(sizes, gains, color=_MEASURED, marker="o", markersize=5, linewidth=1.8, label=scaling.name, zorder=3)
     _draw_values(ax, scaling)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
@@ -101,24 +101,25 @@ def _draw_law(ax: Axes, scaling: Scaling) -> None:
         return
     grid = [first * (last / first) ** (i / (_CURVE_POINTS - 1)) for i in range(_CURVE_POINTS)]
     name = "Amdahl" if scaling.fit is not None else "Gustafson"
-    ax.plot(
-        grid, [scaling.law(size) or 0.0 for size in grid], color=_LAW, linewidth=1.6,
-        label=f"{name}'s law, serial fraction {share:.2%}",
-    )  # fmt: skip
-    if scaling.fit is not None and scaling.fit.limit < 1.3 * last:
-        ax.axhline(scaling.fit.limit, color=FAILURE, linestyle=":", linewidth=1.2)
+    gains = [scaling.law(size) or 0.0 for size in grid]
+    ax.plot(grid, gains, color=_LAW, linewidth=1.6, label=f"{name}'s law, serial fraction {share:.1%}")
+    if scaling.limit < 1.5 * last and "no number" in scaling.verdict:
+        ax.axhline(scaling.limit, color=FAILURE, linestyle=":", linewidth=1.2)
         ax.annotate(
-            f"limit {scaling.fit.limit:.3g}x", (1, scaling.fit.limit), (-3, 3), xycoords=("axes fraction", "data"),
+            f"limit {scaling.limit:.3g}x", (1, scaling.limit), (-3, 3), xycoords=("axes fraction", "data"),
             textcoords="offset points", ha="right", va="bottom", fontsize=8, color=FAILURE,
         )  # fmt: skip
 
 
 def _draw_values(ax: Axes, scaling: Scaling) -> None:
-    """The number under each point but the first: under, because the ideal line is above."""
-    for size, gain in list(zip(scaling.world_sizes, scaling.speedup, strict=True))[1:]:
+    """The number at each point but the first: below it, or above a peak."""
+    gains = scaling.speedup
+    for index in range(1, len(gains)):
+        peak = index + 1 < len(gains) and gains[index + 1] < gains[index]
         ax.annotate(
-            f"{gain:.3g}x", (size, gain), (3, -5), textcoords="offset points", ha="left", va="top", fontsize=7.5,
-            color=INK, zorder=4,
+            f"{gains[index]:.3g}x", (scaling.world_sizes[index], gains[index]), (0, 6) if peak else (4, -5),
+            textcoords="offset points", ha="center" if peak else "left", va="bottom" if peak else "top", fontsize=7.5,
+            color=INK, zorder=4, bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.5},
         )  # fmt: skip
 
 

@@ -31,6 +31,8 @@ _FONT = 7.5
 _BOXED = ("communication", "sleep", "idle")
 """Kinds whose letters need a ground: there is a hatch, or an arrow may pass."""
 
+_MANY = 16
+"""From more ranks on, streams have no names and show only if they tell something new."""
 _MAX_LETTERS = 500
 _MAX_ARROWS = 60
 
@@ -128,8 +130,19 @@ def _streams(trace: Trace, ranks: list[int], start: float, end: float) -> dict[t
         if row[0] in wanted and (row[1] == MAIN or (row[5] > start and row[4] < end)):
             found.setdefault((row[0], row[1]), []).append(row)
     place = {rank: index for index, rank in enumerate(ranks)}
+    if len(ranks) > _MANY:
+        found = _without_echoes(found)
     order = sorted(found, key=lambda key: (place[key[0]], key[1] != MAIN, len(key[1]), key[1]))
     return {key: sorted(found[key], key=lambda row: (row[4], row[5])) for key in order}
+
+
+def _without_echoes(
+    streams: dict[tuple[int, str], list[tuple[Any, ...]]],
+) -> dict[tuple[int, str], list[tuple[Any, ...]]]:
+    """Leave out the streams that on no rank show anything else than the rank's own row: all they did was exposed."""
+    own = {rank: {row[2:6] for row in rows} for (rank, stream), rows in streams.items() if stream == MAIN}
+    telling = {stream for (rank, stream), rows in streams.items() if any(row[2:6] not in own[rank] for row in rows)}
+    return {key: rows for key, rows in streams.items() if key[1] == MAIN or key[1] in telling}
 
 
 def layout(streams: Sequence[tuple[int, str]] | dict[tuple[int, str], Any]) -> list[Row]:
@@ -256,7 +269,7 @@ def _dress(ax: Axes, trace: Trace, rows: list[Row], num_ranks: int, unit: float)
     step = next(step for step in (1, 2, 4, 8, 16, 32, 64) if step * unit >= 13 or step == 64)
     mains = [row for row in rows if row.stream == MAIN]
     marks = [(row, f"rank {row.rank}") for row in mains[::step]]
-    if num_ranks <= 16:
+    if num_ranks <= _MANY:
         marks += [(row, row.stream) for row in rows if row.stream != MAIN]
     ax.set_yticks([row.middle for row, _ in marks], [text for _, text in marks])
     for (row, _), label in zip(marks, ax.get_yticklabels(), strict=True):
