@@ -5,8 +5,8 @@ where a gradient is almost zero it amplifies rounding noise. Two consequences, e
 
 * the attention's key bias has a gradient that is zero in exact arithmetic (a softmax does not see what is added to all of its
   inputs): there the losses and logits are compared, and a test shows that the gradient is noise;
-* in float32 PyTorch's own weights after three steps of AdamW are up to 2.7e-5 from its float64 weights (token embedding); ours must
-  be no farther from PyTorch's float32 weights than PyTorch's float32 is from float64.
+* in float32 PyTorch's own weights after three steps of AdamW are up to 2.7e-5 from its float64 weights (token embedding); ours
+  must be no farther from PyTorch's float32 weights than PyTorch's float32 is from float64.
 """
 
 from __future__ import annotations

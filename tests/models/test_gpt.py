@@ -31,7 +31,7 @@ def test_the_stages_in_a_row_are_the_whole(n: int, tied: bool) -> None:
 def test_a_stage_alone_has_the_first_values_of_the_whole() -> None:
     whole = {name: p.data for name, p in GPT(SMALL).named_parameters()}
     part = GPT(SMALL).stages(3)[1]
-    assert [name for name, _ in part.named_parameters()][0] == "h.2.ln1.weight"
+    assert next(name for name, _ in part.named_parameters()) == "h.2.ln1.weight"
     assert all(np.array_equal(p.data, whole[name]) for name, p in part.named_parameters())
 
 

@@ -22,7 +22,7 @@ def test_mlp_has_an_activation_between_layers_only() -> None:
 def test_mlp_refuses() -> None:
     with pytest.raises(ValueError, match=r"at least two sizes.*got \[4\]"):
         nn.MLP([4])
-    with pytest.raises(UnknownNameError, match="no activation named 'rellu'. Did you mean 'relu'"):
+    with pytest.raises(UnknownNameError, match=r"no activation named 'rellu'\. Did you mean 'relu'"):
         nn.MLP([4, 2], activation="rellu")
 
 

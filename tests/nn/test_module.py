@@ -35,7 +35,7 @@ def test_names_in_order() -> None:
     net = Net()
     assert [name for name, _ in net.named_parameters()] == NAMES
     assert [name for name, _ in net.named_parameters(recurse=False)] == ["scale"]
-    assert [name for name, _ in net.named_parameters("net")][0] == "net.scale"
+    assert next(name for name, _ in net.named_parameters("net")) == "net.scale"
     assert [name for name, _ in net.named_buffers()] == ["count", "scratch"]
     assert [name for name, _ in net.named_modules()] == ["", "first", "act", "rest", "rest.0", "rest.1"]
     assert [name for name, _ in net.named_children()] == ["first", "act", "rest"]

@@ -20,7 +20,7 @@ def test_gelu_is_x_times_the_normal_distribution() -> None:
 
 
 def test_an_unknown_gelu() -> None:
-    with pytest.raises(UnknownNameError, match="no approximation of gelu named 'tan'. Did you mean 'tanh'"):
+    with pytest.raises(UnknownNameError, match=r"no approximation of gelu named 'tan'\. Did you mean 'tanh'"):
         F.gelu(tensor([1.0]), approximate="tan")
 
 

@@ -97,7 +97,7 @@ def test_a_second_backward_needs_retain_graph() -> None:
     y.backward(retain_graph=True)
     y.backward()
     assert x.grad is not None and x.grad.tolist() == [8.0]
-    with pytest.raises(GradientError, match="'mul' a second time.*retain_graph=True"):
+    with pytest.raises(GradientError, match=r"'mul' a second time.*retain_graph=True"):
         y.backward()
 
 

@@ -39,8 +39,10 @@ def test_text() -> None:
 
 NUMPY: list[Callable[[Any], Any]] = [
     lambda a: a + 1, lambda a: 1 + a, lambda a: a - 1.5, lambda a: 1.5 - a, lambda a: a * 2, lambda a: a / 3,
-    lambda a: 2 / (a + 1), lambda a: a**2, lambda a: -a, lambda a: a + a, lambda a: a - a[0], lambda a: a * a, lambda a: a / (a + 1),
-    lambda a: a @ a.T, lambda a: a > 3, lambda a: a <= a[1], lambda a: a == 2, lambda a: a != 2, lambda a: a < 1, lambda a: a >= 7,
+    lambda a: 2 / (a + 1), lambda a: a**2, lambda a: -a, lambda a: a + a,
+    lambda a: a - a[0], lambda a: a * a, lambda a: a / (a + 1),
+    lambda a: a @ a.T, lambda a: a > 3, lambda a: a <= a[1], lambda a: a == 2,
+    lambda a: a != 2, lambda a: a < 1, lambda a: a >= 7,
     lambda a: a[1:], lambda a: a[:, 2], lambda a: a[..., None], lambda a: a[np.array([0, 2])], lambda a: a.T, lambda a: a.sum(),
     lambda a: a.reshape(2, 6), lambda a: a.reshape((4, 3)), lambda a: a.mean(), lambda a: a.max(), lambda a: a[a > 3],
     lambda a: np.ones(4, np.float32) + a, lambda a: np.ones((2, 3), np.float32) @ a,
