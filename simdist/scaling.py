@@ -121,6 +121,8 @@ class Scaling:
         head = f"serial fraction {share:.1%} (Amdahl's law)"
         if self.fit.residual > _MISFIT:
             return f"{head}, but the times miss that law by {self.fit.residual:.0%}: the loss itself changes with the ranks."
+        if self.limit < 1.005 * min(self.world_sizes):
+            return f"{head}: more ranks do not help."
         if self.limit == float("inf"):
             return f"{head}: no limit in sight."
         return f"{head}: no number of ranks gives more than {self.limit:.3g}x."

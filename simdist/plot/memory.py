@@ -7,6 +7,7 @@ optimizer state) is at the bottom; what comes and goes is on top.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -170,5 +171,5 @@ def _thin(
         return times, dict(held)
     total = np.sum(list(held.values()), axis=0)
     bounds = np.linspace(0, len(times), _MAX_STEPS + 1).astype(int)
-    kept = np.asarray([a + int(total[a:b].argmax()) for a, b in zip(bounds[:-1], bounds[1:], strict=True)])
+    kept = np.asarray([a + int(total[a:b].argmax()) for a, b in pairwise(bounds)])
     return times[kept], {kind: sizes[kept] for kind, sizes in held.items()}

@@ -37,9 +37,10 @@ def speedup(scaling: Scaling, ax: Axes | None = None) -> Axes:
         from matplotlib import pyplot
 
         figure, (ax, second) = pyplot.subplots(1, 2, figsize=(9, 4), layout="constrained", width_ratios=(1.5, 1))
-        figure.suptitle(_title(scaling), fontsize=10, x=0.01, ha="left", color=INK)
+        text = f"{_title(scaling)}\n{_first_upper(scaling.verdict)}".rstrip()
+        figure.suptitle(text, fontsize=9.5, x=0.01, ha="left", color=INK, linespacing=1.5)
         efficiency(scaling, second)
-        ax.set_title(_first_upper(scaling.verdict), fontsize=_FONT, loc="left", color=MUTED)
+        ax.set_title("Speed-up", fontsize=_FONT, loc="left", color=MUTED)
     else:
         ax.set_title(_title(scaling), fontsize=9.5, loc="left", color=INK)
     sizes, gains = list(scaling.world_sizes), scaling.speedup
