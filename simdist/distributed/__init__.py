@@ -1,25 +1,14 @@
 """torch.distributed's names, on every backend.
 
-``group`` (who belongs together) · ``collectives`` (what a group does together) · ``point_to_point`` (how two ranks
-talk) · ``work`` (when an asynchronous operation is complete) · ``buffer`` (how an array travels) · ``bucket``,
-``reducer``, ``ddp`` (data parallel training).
+``group`` (who belongs together) · ``reductions`` and ``copies`` (what a group does together) · ``point_to_point`` (how
+two ranks talk) · ``issue`` (how a call is made) · ``work`` (when an asynchronous operation is complete) · ``buffer`` and
+``array_list`` (how arrays travel) · ``bucket``, ``reducer``, ``ddp`` (data parallel training).
 """
 
 from simdist.comm.reduce_op import ReduceOp
 from simdist.errors import DistBackendError, DistError
 
-from .collectives import (
-    all_gather,
-    all_gather_into_tensor,
-    all_reduce,
-    barrier,
-    broadcast,
-    gather,
-    reduce,
-    reduce_scatter,
-    reduce_scatter_tensor,
-    scatter,
-)
+from .copies import all_gather, all_gather_into_tensor, barrier, broadcast, gather, scatter
 from .group import (
     GroupMember,
     ProcessGroup,
@@ -36,6 +25,7 @@ from .group import (
     new_group,
 )
 from .point_to_point import irecv, isend, recv, send
+from .reductions import all_reduce, reduce, reduce_scatter, reduce_scatter_tensor
 from .work import Work
 
 __all__ = [

@@ -22,7 +22,7 @@ from simdist.nn import Module
 from simdist.tensor import MetaArray, Tensor, is_grad_enabled, no_grad
 from simdist.units import MiB
 
-from . import collectives
+from . import copies
 from .group import ProcessGroup
 from .group import resolve as resolve_group
 from .reducer import Reducer
@@ -107,7 +107,7 @@ class DistributedDataParallel(Module):
         mine = np.array([[p.data.ndim, p.data.size, *_first_two(p.data.shape)] for _, p in named], dtype=np.int64)
         count = np.array([len(named)], dtype=np.int64)
         counts = np.zeros(self.process_group.size(), dtype=np.int64)
-        collectives.all_gather_into_tensor(counts, count, group=self.process_group)
+        copies.all_gather_into_tensor(counts, count, group=self.process_group)
         rank = self.process_group.world.rank
         if (counts != count[0]).any():
             raise DistError(
@@ -115,7 +115,7 @@ class DistributedDataParallel(Module):
                 "the same model."
             )
         everyone = np.zeros((len(counts), *mine.shape), dtype=np.int64)
-        collectives.all_gather_into_tensor(everyone, mine, group=self.process_group)
+        copies.all_gather_into_tensor(everyone, mine, group=self.process_group)
         for other, theirs in enumerate(everyone):
             for (name, parameter), a, b in zip(named, mine, theirs, strict=True):
                 if (a != b).any():
@@ -133,7 +133,7 @@ class DistributedDataParallel(Module):
                     flat: Any = MetaArray((sum(a.size for a in chunk),), chunk[0].dtype)
                 else:
                     flat = np.concatenate([a.reshape(-1) for a in chunk])
-                collectives.broadcast(flat, group_src=0, group=self.process_group)
+                copies.broadcast(flat, group_src=0, group=self.process_group)
                 start = 0
                 for array in chunk:
                     array[...] = flat[start : start + array.size].reshape(array.shape)

@@ -23,7 +23,7 @@ from simdist.errors import DistError
 from simdist.tensor import MetaArray, Tensor, no_grad
 from simdist.tensor.observe import current_listener
 
-from . import collectives
+from . import copies, reductions
 from .bucket import BucketSpec, first_buckets, rebuilt_buckets
 from .group import ProcessGroup
 from .work import Work
@@ -133,7 +133,7 @@ class Reducer:
         bucket.missing -= 1
         while self._next < len(self.buckets) and not self.buckets[self._next].missing:
             full = self.buckets[self._next]
-            full.work = collectives.all_reduce(full.buffer, group=self.group, async_op=True)
+            full.work = reductions.all_reduce(full.buffer, group=self.group, async_op=True)
             self._next += 1
         if self._next == len(self.buckets):
             self._finish()
@@ -169,7 +169,7 @@ class Reducer:
     def _rebuild(self) -> None:
         """Make the buckets anew in the order in which rank 0's gradients came."""
         order = np.array(self._arrival, dtype=np.int64)
-        collectives.broadcast(order, group_src=0, group=self.group)
+        copies.broadcast(order, group_src=0, group=self.group)
         specs = rebuilt_buckets(order.tolist(), self.nbytes, self.dtypes, self.bucket_cap_mb)
         self.buckets = []  # the old buffers go before the new ones come
         self.buckets = [Bucket(spec, self.parameters) for spec in specs]

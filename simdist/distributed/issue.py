@@ -1,0 +1,141 @@
+"""How does what the user calls become a ``comm.Call``?
+
+Every collective goes the same way: find the group (a rank that is no member goes home with a warning), find the root,
+check the reduction, make the call, hand it to the rank's backend, and let ``finish`` write the result into the user's
+arrays: at once, or when the ``Work`` is waited for. Calls alike share one ``Request``, which the group remembers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from simdist import place
+from simdist.backends import context
+from simdist.comm.algorithm import DEFAULT
+from simdist.comm.call import Call, Request
+from simdist.comm.chunks import bounds
+from simdist.comm.reduce_op import ReduceOp
+
+from .group import NOT_A_MEMBER, ProcessGroup, default_group, get_group_rank
+from .work import Work
+
+__all__ = ["enter", "issue", "reduction_of", "root_of"]
+
+
+def enter(group: ProcessGroup | None, what: str) -> ProcessGroup | None:
+    """The group, or None (with a warning) if the current rank is no member."""
+    if group is None:
+        world = context.current() or context.require(what)
+        found = world.state.get("group")
+        return found if found is not None else default_group(world)
+    if group.members.rank == NOT_A_MEMBER:
+        warnings.warn(
+            f"rank {group.world.rank} calls {what} on {group!r}, of which it is no member: nothing happens.",
+            stacklevel=3,
+        )
+        return None
+    return group
+
+
+def root_of(group: ProcessGroup, rank: int | None, group_rank: int | None, what: str, names: tuple[str, str]) -> int:
+    """The group rank of the root, given as a global or as a group rank."""
+    if (rank is None) == (group_rank is None):
+        raise ValueError(
+            f"{what}: give either {names[0]} (a global rank) or {names[1]} (a group rank), not both or none."
+        )
+    if group_rank is not None:
+        if not 0 <= group_rank < group.size():
+            raise ValueError(f"{what}: {names[1]}={group_rank}, but {group!r} has {group.size()} ranks.")
+        return group_rank
+    assert rank is not None
+    if rank not in group.members.ranks:
+        raise ValueError(
+            f"{what}: {names[0]}={rank} is not in {group!r}. {names[0]} is a global rank; for a position in the group "
+            f"use {names[1]}."
+        )
+    return get_group_rank(group, rank)
+
+
+def reduction_of(op: ReduceOp, dtype: np.dtype[Any], what: str) -> ReduceOp:
+    """The reduction itself, if it can be done on ``dtype``."""
+    if not isinstance(op, ReduceOp):
+        raise TypeError(f"{what}: op must be a ReduceOp (ReduceOp.SUM, ...), got {op!r}.")
+    if op is ReduceOp.AVG and dtype.kind not in "fc":
+        raise ValueError(
+            f"{what}: ReduceOp.AVG of {dtype} is not a whole number; reduce with SUM and divide, or convert to float."
+        )
+    return op
+
+
+def issue(
+    group: ProcessGroup,
+    name: str,
+    flat: Any,
+    *,
+    kind: str | None = None,
+    root: int | None = None,
+    shape: tuple[int, ...] | None = None,
+    op: ReduceOp | None = None,
+    nbytes: int = 0,
+    parts: dict[int, Any] | None = None,
+    finish: Callable[[], None] | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Make the call and hand it to the backend.
+
+    Args:
+        group: who.
+        name: torch's name of the collective.
+        flat: the work buffer.
+        kind: which row of the algorithm table does it, if it is not ``name``.
+        root: group rank of the root, if there is one.
+        shape: what all ranks must agree on.
+        op: the reduction, if there is one.
+        nbytes: size of the payload.
+        parts: chunk number -> array, where chunks are not slices of ``flat``.
+        finish: writes the result into the caller's arrays.
+        async_op: return a Work at once.
+    """
+    key = (name, shape, flat.dtype, flat.size, op, root)
+    request = group.requests.get(key)
+    if request is None:
+        request = group.requests[key] = _request(group, name, kind or name, flat, root, shape, op, nbytes)
+    sequence = group.sequence
+    group.sequence = sequence + 1
+    world = group.world
+    inner = world.collective(Call(request, sequence, flat, place.caller(), parts), async_op)
+    if async_op:
+        return Work(world, inner, finish)
+    if finish is not None:
+        finish()
+    return None
+
+
+def _request(
+    group: ProcessGroup, name: str, kind: str, flat: Any, root: int | None, shape: Any, op: ReduceOp | None, nbytes: int
+) -> Request:
+    """What is asked, as a value that all calls alike share."""
+    members, size = group.members, group.size()
+    algorithm = DEFAULT[kind]
+    signature = (
+        name,
+        shape,
+        flat.dtype if shape is not None else None,
+        op.name if op is not None else None,
+        members.ranks[root] if root is not None else None,
+    )
+    return Request(
+        name,
+        members,
+        algorithm,
+        root or 0,
+        None if algorithm.whole else bounds(flat.size, size),
+        op.combine if op is not None else None,
+        size if op is ReduceOp.AVG else 0,
+        signature,
+        nbytes,
+    )

@@ -1,0 +1,165 @@
+"""What can the ranks of a group compute together?
+
+torch.distributed's reductions, on numpy arrays and Tensors, in place as in torch; p is the size of the group. What
+each one means is written in ``comm.definitions``. With ``async_op=True`` they return a ``Work`` at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simdist.comm.reduce_op import ReduceOp
+from simdist.errors import ShapeError
+
+from .array_list import one_per_rank
+from .buffer import array_of, flatten, writeable
+from .group import ProcessGroup
+from .issue import enter, issue, reduction_of, root_of
+from .work import Work
+
+__all__ = ["all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"]
+
+
+def all_reduce(
+    tensor: Any, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
+) -> Work | None:
+    """Every rank's ``tensor`` becomes the reduction of all ranks' tensors. All ranks end with the same bits.
+
+    Args:
+        tensor: array or Tensor of any shape, equal on all ranks; overwritten.
+        op: how to combine.
+        group: None for the world.
+        async_op: return a Work at once.
+
+    Raises:
+        TypeError, ValueError, GradientError: not an array, read-only, on the tape; AVG of integers.
+        CollectiveMismatchError: the ranks' calls differ (checked runs).
+    """
+    found = enter(group, "all_reduce")
+    if found is None:
+        return None
+    array = writeable(tensor, "all_reduce: tensor")
+    op = reduction_of(op, array.dtype, "all_reduce")
+    flat, shared = flatten(array, async_op)
+
+    def finish() -> None:
+        array[...] = flat.reshape(array.shape)
+
+    return issue(
+        found, "all_reduce", flat, shape=array.shape, op=op, nbytes=array.nbytes, async_op=async_op,
+        finish=None if shared else finish,
+    )  # fmt: skip
+
+
+def reduce(
+    tensor: Any,
+    dst: int | None = None,
+    op: ReduceOp = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
+    """The tensor of rank ``dst`` becomes the reduction of all ranks' tensors; the other ranks' stay as they are.
+
+    Args:
+        tensor: array or Tensor of any shape, equal on all ranks; overwritten on ``dst``.
+        dst: global rank that gets the result.
+        op: how to combine.
+        group: None for the world.
+        async_op: return a Work at once.
+        group_dst: the same as a group rank, instead of ``dst``.
+    """
+    found = enter(group, "reduce")
+    if found is None:
+        return None
+    root = root_of(found, dst, group_dst, "reduce", ("dst", "group_dst"))
+    array = writeable(tensor, "reduce: tensor")
+    op = reduction_of(op, array.dtype, "reduce")
+    flat, _ = flatten(array, copy=True)
+
+    def finish() -> None:
+        if found.members.rank == root:
+            array[...] = flat.reshape(array.shape)
+
+    return issue(
+        found, "reduce", flat, root=root, shape=array.shape, op=op, nbytes=array.nbytes, finish=finish,
+        async_op=async_op,
+    )  # fmt: skip
+
+
+def reduce_scatter_tensor(
+    output: Any, input: Any, op: ReduceOp = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
+) -> Work | None:
+    """Rank r's ``output`` becomes the r-th part of the reduction of all ranks' ``input``.
+
+    Args:
+        output: array of n elements; overwritten.
+        input: array of p n elements: the part for rank r is its r-th n elements in row-major order.
+        op: how to combine.
+        group: None for the world.
+        async_op: return a Work at once.
+    """
+    found = enter(group, "reduce_scatter_tensor")
+    if found is None:
+        return None
+    target = writeable(output, "reduce_scatter_tensor: output")
+    source = array_of(input, "reduce_scatter_tensor: input")
+    if source.size != target.size * found.size():
+        raise ShapeError(
+            f"rank {found.world.rank}: reduce_scatter_tensor: input {source.shape} must have {found.size()} times as many "
+            f"elements as output {target.shape}: one part for each of the {found.size()} ranks."
+        )
+    return _reduce_scatter(found, "reduce_scatter_tensor", target, source, source.shape, op, async_op)
+
+
+def reduce_scatter(
+    output: Any,
+    input_list: Sequence[Any],
+    op: ReduceOp = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Rank r's ``output`` becomes the reduction of all ranks' ``input_list[r]``.
+
+    Args:
+        output: array; overwritten.
+        input_list: p arrays of output's shape.
+        op: how to combine.
+        group: None for the world.
+        async_op: return a Work at once.
+    """
+    found = enter(group, "reduce_scatter")
+    if found is None:
+        return None
+    target = writeable(output, "reduce_scatter: output")
+    parts = one_per_rank(input_list, found, target.shape, target.dtype, "reduce_scatter: input_list", write=False)
+    source = np.concatenate([part.reshape(-1) for part in parts])
+    return _reduce_scatter(found, "reduce_scatter", target, source, target.shape, op, async_op)
+
+
+def _reduce_scatter(
+    group: ProcessGroup, name: str, target: Any, source: Any, shape: tuple[int, ...], op: ReduceOp, async_op: bool
+) -> Work | None:
+    op = reduction_of(op, source.dtype, name)
+    if source.dtype != target.dtype:
+        raise ShapeError(f"rank {group.world.rank}: {name}: output is {target.dtype}, input is {source.dtype}.")
+    flat, _ = flatten(source, copy=True)
+    own = group.members.rank * target.size
+
+    def finish() -> None:
+        target[...] = flat[own : own + target.size].reshape(target.shape)
+
+    return issue(
+        group,
+        name,
+        flat,
+        kind="reduce_scatter",
+        shape=shape,
+        op=op,
+        nbytes=flat.nbytes,
+        finish=finish,
+        async_op=async_op,
+    )
