@@ -19,6 +19,10 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from json.encoder import encode_basestring_ascii
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -89,7 +93,7 @@ def _open(path: Path, mode: str) -> TextIO:
 
 def _threads(trace: Trace) -> dict[tuple[int, str], int]:
     """A thread number for each stream of each rank: the main one is 1 (0 means "idle" to some viewers)."""
-    keys = dict.fromkeys((row[0], row[1]) for row in trace.span_rows)
+    keys: dict[tuple[int, str], None] = dict.fromkeys(map(itemgetter(0, 1), trace.span_rows))
     keys.update(dict.fromkeys((rank, MAIN) for rank in range(trace.world_size)))
     numbers: dict[tuple[int, str], int] = {}
     count: dict[int, int] = {}
@@ -108,18 +112,20 @@ def _names(streams: dict[tuple[int, str], int], world_size: int) -> Iterator[dic
         yield {"ph": "M", "name": "thread_sort_index", **where, "args": {"sort_index": number}}
 
 
-def _pieces(rows: Sequence[Row], cut: Callable[[Row], str], times: tuple[int, ...]) -> Iterator[str]:
+def _pieces(rows: Sequence[Row], cut: Callable[[Sequence[Row]], list[str]], times: tuple[int, ...]) -> Iterator[str]:
     """The events of ``rows``, a chunk at a time, each followed by its exact times.
 
     Args:
         rows: rows of one kind.
-        cut: gives an event's text, with ``TIME`` in it for each number it needs (see ``_numbers``).
+        cut: gives the events' texts, with ``TIME`` in them for each number they need (see ``_numbers``).
         times: which fields of a row are times.
     """
+    pick = itemgetter(*times, 0)  # the rank as well, so that it gives a tuple for one time too
     for first in range(0, len(rows), CHUNK):
         chunk = rows[first : first + CHUNK]
-        exact = np.array([[row[field] for row in chunk] for field in times], dtype="<f8").T
-        text = ",\n".join(map(cut, chunk)) % tuple(_numbers(exact).tolist())
+        flat = np.fromiter(chain.from_iterable(map(pick, chunk)), dtype="<f8", count=len(chunk) * (len(times) + 1))
+        exact = flat.reshape(len(chunk), -1)[:, :-1]
+        text = ",\n".join(cut(chunk)) % tuple(_numbers(exact).tolist())
         block = base64.b64encode(exact.tobytes()).decode("ascii")
         yield f',\n{text},\n{{"ph":"M","name":"{EXACT}","pid":{chunk[0][0]},"args":{{"base64":"{block}"}}}}'
 
@@ -135,9 +141,10 @@ def _numbers(exact: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return np.stack(np.divmod(nanoseconds, 1000), axis=-1).ravel()
 
 
-def _quoted(value: object) -> str:
-    """``value`` as JSON inside a text that will be formatted."""
-    return _encode(value).replace("%", "%%")
+@lru_cache(maxsize=REMEMBERED)
+def _quoted(text: str) -> str:
+    """``text`` as JSON inside a text that will be formatted."""
+    return encode_basestring_ascii(text).replace("%", "%%")
 
 
 class _Spans:
@@ -148,27 +155,26 @@ class _Spans:
         self.heads: dict[Row, str] = {}
         self.tails: dict[int, str] = {}
 
-    def __call__(self, row: Row) -> str:
-        key, details = row[:4], row[6]
-        head = self.heads.get(key) or self._head(key)
-        if details is None:
-            return head + "}"
+    def __call__(self, chunk: Sequence[Row]) -> list[str]:
+        heads, tails, head, tail = self.heads, self.tails, self._head, self._tail
+        for known in (heads, tails):
+            if len(known) > REMEMBERED:
+                known.clear()
         # The trace keeps its dictionaries alive, so an address stands for one dictionary.
-        return head + (self.tails.get(id(details)) or self._tail(details))
+        return [
+            (heads.get((rank, stream, kind, name)) or head(rank, stream, kind, name))
+            + ("}" if details is None else tails.get(id(details)) or tail(details))
+            for rank, stream, kind, name, _, _, details in chunk
+        ]
 
-    def _head(self, key: Row) -> str:
-        if len(self.heads) >= REMEMBERED:
-            self.heads.clear()
-        rank, stream, kind, name = key
+    def _head(self, rank: int, stream: str, kind: str, name: str) -> str:
         where = f'"pid":{rank},"tid":{self.streams[rank, stream]}'
-        what = f'"cat":{_quoted(kind)},"name":{_quoted(name)}'
-        text = self.heads[key] = f'{{"ph":"X",{where},{what},"ts":{TIME},"dur":{TIME}'
+        text = f'{{"ph":"X",{where},"cat":"{kind}","name":{_quoted(name)},"ts":{TIME},"dur":{TIME}'
+        self.heads[rank, stream, kind, name] = text
         return text
 
     def _tail(self, details: dict[str, Any]) -> str:
-        if len(self.tails) >= REMEMBERED:
-            self.tails.clear()
-        text = self.tails[id(details)] = f',"args":{_quoted(details)}}}'
+        text = self.tails[id(details)] = f',"args":{_encode(details).replace("%", "%%")}}}'
         return text
 
 
@@ -180,7 +186,10 @@ class _Flows:
         rows = (row for row in trace.span_rows if row[1] != MAIN and row[6] and "group" in row[6])
         self.groups: dict[str, str] = {str(row[6]["group"]): row[1] for row in rows} if trace.flow_rows else {}
 
-    def __call__(self, row: Row) -> str:
+    def __call__(self, chunk: Sequence[Row]) -> list[str]:
+        return [self._pair(row) for row in chunk]
+
+    def _pair(self, row: Row) -> str:
         src, dst, nbytes, label = row[0], row[1], row[5], row[6]
         self.count += 1
         # A collective's messages belong to its group's stream, others to the main one.
@@ -191,9 +200,11 @@ class _Flows:
         return f'{leaves},"ts":{TIME},"args":{{"bytes":{nbytes}}}}},\n{arrives},"ts":{TIME}}}'
 
 
-def _memory(row: Row) -> str:
-    rank, _, kind, nbytes = row
-    return f'{{"ph":"C","name":"memory","pid":{rank},"ts":{TIME},"args":{{{_quoted(kind)}:{nbytes}}}}}'
+def _memory(chunk: Sequence[Row]) -> list[str]:
+    return [
+        f'{{"ph":"C","name":"memory","pid":{rank},"ts":{TIME},"args":{{{_quoted(kind)}:{nbytes}}}}}'
+        for rank, _, kind, nbytes in chunk
+    ]
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------------
