@@ -14,7 +14,7 @@ import numpy as np
 from simdist.errors import ShapeError
 from simdist.tensor import MetaArray
 
-from .array_list import one_per_rank
+from .array_list import one_per_rank, only_on_root
 from .buffer import array_of, flatten, writeable
 from .group import ProcessGroup
 from .issue import enter, issue, root_of
