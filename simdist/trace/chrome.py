@@ -48,8 +48,8 @@ CHUNK = 2048
 REMEMBERED = 1 << 14
 """How many cut texts are kept; more would let memory grow with the length of a run."""
 
-TIME = "%d.%03d"
-"""Nanoseconds as microseconds."""
+TIME = "%.3f"
+"""Microseconds, to the nanosecond."""
 
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
@@ -130,15 +130,15 @@ def _pieces(rows: Sequence[Row], cut: Callable[[Sequence[Row]], list[str]], time
         yield f',\n{text},\n{{"ph":"M","name":"{EXACT}","pid":{chunk[0][0]},"args":{{"base64":"{block}"}}}}'
 
 
-def _numbers(exact: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Times of shape (rows, fields) as what the texts need: microseconds and the thousandths of it.
+def _numbers(exact: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Times of shape (rows, fields), seconds, as what the texts need: microseconds, of whole nanoseconds.
 
     (start, end) becomes start and duration, (posted, start, end) becomes start and end, (time) stays.
     """
-    nanoseconds = np.rint(exact * 1e9).astype(np.int64)[:, -2:]
+    nanoseconds = np.rint(exact * 1e9)[:, -2:]
     if exact.shape[1] == 2:
         nanoseconds[:, 1] -= nanoseconds[:, 0]
-    return np.stack(np.divmod(nanoseconds, 1000), axis=-1).ravel()
+    return (nanoseconds / 1000).ravel()
 
 
 @lru_cache(maxsize=REMEMBERED)
