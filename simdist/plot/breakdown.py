@@ -15,13 +15,15 @@ from simdist.trace.breakdown import PARTS, Breakdown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["breakdown", "shown"]
+__all__ = ["MAX_BARS", "breakdown", "shown"]
 
 MAX_BARS = 32
-"""With more ranks, the mean and the ranks with the least and the most work are drawn."""
+"""With more ranks, those with the most and those with the least work are drawn."""
 
 _WORK = ("forward", "backward", "optimizer", "compute")
 _FONT = 7.5
+_VISIBLE = 0.0005
+"""A part that is a smaller share than this on all ranks is less than half a pixel."""
 
 
 def shown(found: Breakdown) -> dict[str, dict[str, float]]:
@@ -57,7 +59,7 @@ def breakdown(found: Breakdown, ax: Axes | None = None, title: str = "Where the 
     end = found.end or 1.0
     for kind in PARTS:
         widths = [bars[name].get(kind, 0.0) for name in names]
-        if max(widths, default=0.0) <= 1e-9 * end:
+        if max(widths, default=0.0) < _VISIBLE * end:
             continue
         look = KINDS[kind]
         drawn = ax.barh(

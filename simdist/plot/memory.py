@@ -7,7 +7,7 @@ optimizer state) is at the bottom; what comes and goes is on top.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,8 +37,8 @@ def curves(trace: Trace, rank: int) -> tuple[NDArray[np.float64], dict[str, NDAr
         rank: whose memory.
 
     Returns:
-        Times in seconds (rising, shape (T,)) and for each class, in the order of the stack, the bytes held from each time on
-        (shape (T,)). A class that never holds anything is left out.
+        Times in seconds (never falling, shape (T,)) and for each class, in the order of the stack, the bytes held from each
+        time on (shape (T,)). Where memory is taken and freed at one instant, a step without width keeps the peak. A class that never holds anything is left out.
 
     Raises:
         ValueError: a rank that is not in the run, or a run that kept no memory points.
@@ -52,15 +52,17 @@ def curves(trace: Trace, rank: int) -> tuple[NDArray[np.float64], dict[str, NDAr
             "have no accelerator memory."
         )
     kinds = [kind for kind in MEMORY if any(point.kind == kind and point.nbytes for point in points)]
-    times: list[float] = [0.0]
     held = dict.fromkeys([*kinds, *(point.kind for point in points)], 0)
-    steps: list[list[int]] = [[0] * len(kinds)]
-    for point in points:
-        held[point.kind] = point.nbytes
-        if point.time > times[-1]:
-            times.append(point.time)
-            steps.append([])
-        steps[-1] = [max(0, held[kind]) for kind in kinds]
+    times, steps = [0.0], [[0] * len(kinds)]
+    for time, together in groupby(points, key=lambda point: point.time):
+        states = []
+        for point in together:
+            held[point.kind] = point.nbytes
+            states.append([held[kind] for kind in kinds])
+        highest = max(states, key=sum)
+        for state in [highest, states[-1]] if sum(highest) > max(sum(steps[-1]), sum(states[-1])) else states[-1:]:
+            times.append(time)
+            steps.append(state)
     table = np.asarray(steps, dtype=np.float64).T
     return np.asarray(times), dict(zip(kinds, table, strict=True))
 
@@ -126,7 +128,7 @@ def _draw_capacity(ax: Axes, peak: float, capacity: int | None) -> float:
     text = f"capacity {caption.bytes_text(capacity)}"
     if peak < _NEAR * capacity:
         ax.text(
-            1, 1.015, f"{text}: {peak / capacity:.2%} used",
+            1, 1.015, f"{text}: {_share(peak / capacity)} used",
             transform=ax.transAxes, ha="right", va="bottom", fontsize=8, color=FAILURE,
         )  # fmt: skip
         return 1.2 * peak or 1.0
@@ -136,6 +138,10 @@ def _draw_capacity(ax: Axes, peak: float, capacity: int | None) -> float:
         va="bottom", fontsize=8, color=FAILURE,
     )  # fmt: skip
     return 1.12 * max(capacity, peak)
+
+
+def _share(share: float) -> str:
+    return f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
 
 
 def _draw_peak(ax: Axes, time: float, peak: float, end: float) -> None:
