@@ -206,9 +206,10 @@ def _visit(node: Node, leaves: dict[int, _Leaf], retain_graph: bool, heard: List
     if not retain_graph:
         node.saved, node.edges, node.tokens = FREED, (), None
     saved = None
-    for edge, part in zip(edges, gradients, strict=True):
+    for index, edge in enumerate(edges):
         if edge is None:
             continue
+        part = gradients[index]
         if type(edge) is not Node:
             _contribute(leaves[id(edge)], part, g, heard)
         elif part is not None:
@@ -251,7 +252,7 @@ def _contribute(leaf: _Leaf, part: Array | None, incoming: Array | None, heard: 
     if grad is None:
         if total.dtype != tensor.data.dtype:
             total = total.astype(tensor.data.dtype)
-        tensor.grad = grad = _wrap(total)
+        tensor.grad = grad = _wrap_with[0](total)
         if heard is not None:
             grad.token = heard.allocate(total.nbytes, "gradients")
     else:

@@ -59,7 +59,7 @@ def _cross_entropy(logits: Array, target: Array, reduction: str) -> tuple[Array,
     powers /= total
     out: Array = losses if reduction == "none" else np.asarray(np.add.reduce(losses))
     if reduction == "mean":
-        out = np.asarray(out / len(target), logits.dtype)
+        out /= len(target)
     return out, (powers, rows, target, reduction)
 
 
