@@ -2,8 +2,9 @@
 
 ``kernel`` (the clock and who runs next) · ``waiting`` · ``message`` and ``network`` (when a message arrives) ·
 ``meeting`` (where the members of a collective meet) · ``replay`` (a whole collective at once) · ``stream``
-(communication beside computation) · ``rank`` (what one simulated rank has) · ``billing`` (what a primitive costs) ·
-``memory`` · ``speed`` (stragglers, jitter) · ``deadlock`` (why nothing can run) · ``job`` (one run).
+(communication beside computation) · ``site`` (what all ranks share) · ``transport`` · ``rank`` (what one simulated
+rank has) · ``billing`` (what a primitive costs) · ``memory`` · ``speed`` (stragglers, jitter) · ``deadlock`` (why
+nothing can run) · ``job`` (one run).
 """
 
 from .job import Job

@@ -7,36 +7,39 @@ clock: a fixed cost of starting it, then the roofline (the larger of arithmetic 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from simdist.cluster import Accelerator
 from simdist.cost import roofline
 
-if TYPE_CHECKING:
-    from .memory import Allocation
-    from .rank import SimRank
+from .memory import Allocation, Allocator
 
 __all__ = ["Billing"]
 
 
 class Billing:
-    """The listener of one simulated rank."""
+    """The listener of one simulated rank.
 
-    __slots__ = ("accelerator", "rank")
+    Args:
+        charge: (kind, name, seconds): the rank's accelerator is busy.
+        accelerator: what the rank computes on.
+        allocator: the accelerator's memory.
+    """
 
-    def __init__(self, rank: SimRank) -> None:
-        self.rank = rank
-        self.accelerator = rank.accelerator
+    __slots__ = ("accelerator", "allocate", "charge", "overhead")
+
+    def __init__(
+        self, charge: Callable[[str, str, float], None], accelerator: Accelerator, allocator: Allocator
+    ) -> None:
+        self.charge, self.accelerator = charge, accelerator
+        self.overhead = accelerator.launch_overhead
+        self.allocate: Callable[[int, str], Allocation] = allocator.allocate
 
     def primitive(
         self, name: str, phase: str, flops: float, nbytes: float, dtype: Any, matmul: tuple[int, int, int] | None
     ) -> None:
         """Charge one primitive to the rank."""
-        rank = self.rank
-        overhead = self.accelerator.launch_overhead
-        if overhead:
-            rank.charge("launch", name, overhead)
-        rank.charge(phase, name, roofline.seconds(self.accelerator, flops, nbytes, dtype, matmul))
-
-    def allocate(self, nbytes: int, kind: str) -> Allocation:
-        """Hold memory of the rank's accelerator."""
-        return self.rank.allocator.allocate(nbytes, kind)
+        if self.overhead:
+            self.charge("launch", name, self.overhead)
+        self.charge(phase, name, roofline.seconds(self.accelerator, flops, nbytes, dtype, matmul))

@@ -12,17 +12,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from simdist.cluster import Cluster
-from simdist.comm.call import Call
 from simdist.errors import DeadlockError, DistTimeoutError
 from simdist.trace.span import MAIN
 from simdist.units import format_time
 
 from . import deadlock
-from .kernel import Kernel, Task
-from .meeting import Meetings
-from .network import Network
+from .kernel import Task
 from .rank import SimRank
 from .replay import Bundle
+from .site import Site
 from .speed import Speed
 
 __all__ = ["Job"]
@@ -35,16 +33,10 @@ class Job:
         cluster: the machines.
         world_size: number of ranks.
         program: what a rank does: called with the SimRank inside its greenlet, returns the rank's result.
-        seed: names all random numbers of the run.
-        device: ``"real"`` or ``"meta"``.
-        checked: compare the ranks' calls with each other.
-        traced: keep spans, messages and memory points.
-        eager_limit: messages of at most this many bytes are sent without their receiver.
-        timeout: explicit limit for any one wait, simulated seconds, or None.
+        seed: of the stragglers' and the jitter's random numbers, and of all others of the run.
         stragglers: rank -> factor on its computing times.
         jitter: standard deviation of the logarithm of a random factor on all computing times.
-        lazy: False for strict mode.
-        shortcut: False to run every collective message by message.
+        options: the rest goes to ``Site``.
     """
 
     def __init__(
@@ -54,37 +46,22 @@ class Job:
         program: Callable[[SimRank], Any],
         *,
         seed: int = 0,
-        device: str = "real",
-        checked: bool = True,
-        traced: bool = True,
-        eager_limit: int = 0,
-        timeout: float | None = None,
         stragglers: Mapping[int, float] | None = None,
         jitter: float = 0.0,
-        lazy: bool = True,
-        shortcut: bool = True,
+        **options: Any,
     ) -> None:
-        self.cluster, self.world_size, self.program = cluster, world_size, program
-        self.seed, self.device, self.checked, self.timeout = seed, device, checked, timeout
-        self.spans: list[Any] | None = [] if traced else None
-        self.flows: list[Any] | None = [] if traced else None
-        self.memory: list[Any] | None = [] if traced else None
-        self.kernel = Kernel(lazy=lazy)
-        self.network = Network(self.kernel, cluster, eager_limit, self.flows)
-        self.meetings = Meetings(self.kernel, self.network, checked=checked, shortcut=shortcut)
+        self.site = site = Site(cluster, world_size, seed=seed, **options)
+        self.kernel, self.network, self.meetings = site.kernel, site.network, site.meetings
+        self.spans, self.flows, self.memory, self.timeout = site.spans, site.flows, site.memory, site.timeout
         self.results: list[Any] = [None] * world_size
         self.failures: list[tuple[float, int, BaseException]] = []
         factors = stragglers or {}
-        self.ranks = [SimRank(self, r, Speed(r, factors.get(r, 1.0), jitter, seed)) for r in range(world_size)]
+
+        def main(rank: SimRank) -> None:
+            self.results[rank.rank] = program(rank)
+
+        self.ranks = [SimRank(site, r, Speed(r, factors.get(r, 1.0), jitter, seed), main) for r in range(world_size)]
         self.kernel.ready.reverse()  # the stack then starts with rank 0
-
-    def body(self, rank: SimRank) -> Callable[[Any], None]:
-        """The main function of a rank's greenlet."""
-
-        def main(_: object = None) -> None:
-            self.results[rank.rank] = self.program(rank)
-
-        return main
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -131,14 +108,6 @@ class Job:
             headline = f"rank {first.rank} at {when}: waited longer than its timeout of {format_time(self.timeout)}."
             raise DistTimeoutError(deadlock.describe(mains, headline=headline))
         raise DeadlockError(deadlock.describe(mains))
-
-    def late(self, rank: SimRank, call: Call, entered: float) -> None:
-        """A collective took longer than the explicit timeout allows."""
-        assert self.timeout is not None
-        raise DistTimeoutError(
-            f"rank {rank.rank} at {format_time(entered + self.timeout)}: {call.full_label} took "
-            f"longer than its timeout of {format_time(self.timeout)}. Give it more time, or look for the late rank."
-        )
 
     def messages(self) -> Iterator[Any]:
         """The rows of all messages; those of replayed collectives are unpacked."""

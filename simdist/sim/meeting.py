@@ -15,7 +15,7 @@ simulator knows about one such k: who has come, with which call, when. It serves
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simdist.comm.call import Call, Members
 from simdist.comm.execute import execute
@@ -26,9 +26,7 @@ from simdist.units import format_time
 from .kernel import Kernel, Task
 from .network import Network
 from .replay import Hops, replay
-
-if TYPE_CHECKING:
-    from .rank import SimRank
+from .transport import GroupTransport
 
 __all__ = ["Meeting", "Meetings", "Ways"]
 
@@ -107,11 +105,10 @@ class Meetings:
         self.num_replayed = 0
         self._ways: dict[int, Ways] = {}
 
-    def attend(self, rank: SimRank, task: Task, call: Call, quiet: bool) -> tuple[float, float, Meeting]:
+    def attend(self, task: Task, call: Call, quiet: bool) -> tuple[float, float, Meeting]:
         """Take part in a collective; on return it is complete on this rank and the task's clock stands at its end.
 
         Args:
-            rank: who.
             task: the task that runs it (main, or a communication stream).
             call: what it asks.
             quiet: this rank blocks in it and has nothing else under way.
@@ -142,7 +139,7 @@ class Meetings:
             del self.open[key]
             waited = self._replay(meeting, task, call)
         if waited is None:
-            waited = self._execute(rank, task, call)
+            waited = self._execute(task, call)
             meeting.inside -= 1
             if not meeting.inside:
                 del self.open[key]
@@ -188,9 +185,9 @@ class Meetings:
             if parked is not None and parked is not task:
                 self.kernel.wake(parked)
 
-    def _execute(self, rank: SimRank, task: Task, call: Call) -> float:
+    def _execute(self, task: Task, call: Call) -> float:
         """Run this rank's steps; returns how long it waited for partners to post."""
-        transport = rank.transport(task, call)
+        transport = GroupTransport(self.network, task, call.request.members, call.full_label)
         execute(call, transport)
         return transport.waited
 

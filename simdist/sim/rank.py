@@ -10,66 +10,33 @@ why.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from simdist.comm.call import Call, Members
+from simdist.comm.call import Call
 from simdist.comm.execute import COLLECTIVE_CHANNEL, USER_CHANNEL
 from simdist.comm.transport import Tag
 from simdist.cost import roofline
+from simdist.errors import DistTimeoutError
 from simdist.place import Place
 from simdist.tensor.observe import Listener
 from simdist.trace.span import MAIN
+from simdist.units import format_time
 
 from .billing import Billing
 from .kernel import Task
+from .meeting import Meeting
 from .memory import Allocator
 from .message import Side
+from .site import Site
 from .speed import Speed
 from .stream import Stream, StreamWork
 from .waiting import Waiting
 
-if TYPE_CHECKING:
-    from .job import Job
-    from .meeting import Meeting
-
-__all__ = ["POLL_SECONDS", "GroupTransport", "SimRank"]
+__all__ = ["POLL_SECONDS", "SimRank"]
 
 POLL_SECONDS = 1e-6
 """What it costs to ask whether work is complete: without a price an asking loop would never let the clock move."""
-
-
-class GroupTransport:
-    """Messages inside one group, on the clock of one task (see ``comm.transport``).
-
-    Attributes:
-        waited: seconds for which the task has waited for partners to post.
-    """
-
-    __slots__ = ("_job", "_label", "_me", "_ranks", "_task", "rank", "size", "waited")
-
-    def __init__(self, job: Job, task: Task, members: Members, label: str) -> None:
-        self._job, self._task, self._ranks, self._label = job, task, members.ranks, label
-        self._me = members.ranks[members.rank]
-        self.rank, self.size = members.rank, len(members.ranks)
-        self.waited = 0.0
-
-    def isend(self, buf: Any, dst: int, tag: Tag) -> Side:
-        """Post a send to group rank ``dst``."""
-        side = self._job.network.send(self._task.now, self._me, self._ranks[dst], tag, buf, self._label)
-        side.on_wait = self._count
-        return side
-
-    def irecv(self, buf: Any, src: int, tag: Tag, combine: Any = None) -> Side:
-        """Post a receive from group rank ``src``."""
-        side = self._job.network.receive(
-            self._task.now, self._ranks[src], self._me, tag, buf, combine, src < self.rank, self._label
-        )
-        side.on_wait = self._count
-        return side
-
-    def _count(self, began: float, side: Side) -> None:
-        assert side.ready is not None and side.done is not None
-        self.waited += max(0.0, min(side.ready, side.done) - began)
 
 
 class SimRank:
@@ -77,17 +44,17 @@ class SimRank:
 
     backend = "sim"
 
-    def __init__(self, job: Job, rank: int, speed: Speed) -> None:
-        self.job, self.rank, self.speed = job, rank, speed
+    def __init__(self, site: Site, rank: int, speed: Speed, program: Callable[[SimRank], None]) -> None:
+        self.site, self.rank, self.speed = site, rank, speed
         self._exact = speed.factor == 1.0 and not speed.jitter
-        self.kernel = job.kernel
-        self.world_size, self.seed = job.world_size, job.seed
-        self.device, self.checked, self.timeout = job.device, job.checked, job.timeout
-        self.accelerator = job.cluster.device(rank)
-        self.spans = job.spans
-        self.main: Task = job.kernel.spawn(rank, MAIN, job.body(self))
-        self.allocator = Allocator(rank, self.accelerator.memory, self.now, job.memory)
-        self.listener: Listener | None = Billing(self)
+        self.kernel = site.kernel
+        self.world_size, self.seed = site.world_size, site.seed
+        self.device, self.checked, self.timeout = site.device, site.checked, site.timeout
+        self.accelerator = site.cluster.device(rank)
+        self.spans = site.spans
+        self.main: Task = site.kernel.spawn(rank, MAIN, lambda _=None: program(self))
+        self.allocator = Allocator(rank, self.accelerator.memory, self.now, site.memory)
+        self.listener: Listener | None = Billing(self.charge, self.accelerator, self.allocator)
         self.streams: dict[int, Stream] = {}
         self.state: dict[str, Any] = {}
         self.notes: list[str] = []
@@ -131,29 +98,15 @@ class SimRank:
         self.kernel.advance(self.main, seconds)
         self._record("sleep", "sleep", start, self.main.now)
 
-    def join(self, began: float, ready: float, done: float, meeting: Meeting) -> None:
-        """The main program has waited from ``began`` for a collective that began to move bytes at ``ready``."""
-        task = self.main
-        if done > task.now:
-            task.now = done
-            self.kernel.advance(task, 0.0)
-        moved = max(began, min(ready, done))
-        self._record("wait", meeting.label, began, moved, meeting.blame)
-        self._record("communication", meeting.label, moved, task.now, meeting.details)
-
     # -- messages ---------------------------------------------------------------------------------------------------
-
-    def transport(self, task: Task, call: Call) -> GroupTransport:
-        """The way out for a collective that runs message by message."""
-        return GroupTransport(self.job, task, call.members, call.full_label)
 
     def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Side:
         """Post a message of the user's to global rank ``dst``."""
-        return self._posted(self.job.network.send(self.main.now, self.rank, dst, tag, buf, _label(tag)), where)
+        return self._posted(self.site.network.send(self.main.now, self.rank, dst, tag, buf, _label(tag)), where)
 
     def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Side:
         """Be ready for a message of the user's from global rank ``src``."""
-        side = self.job.network.receive(self.main.now, src, self.rank, tag, buf, None, False, _label(tag))
+        side = self.site.network.receive(self.main.now, src, self.rank, tag, buf, None, False, _label(tag))
         return self._posted(side, where)
 
     def _posted(self, side: Side, where: Place | None) -> Side:
@@ -178,17 +131,15 @@ class SimRank:
         if async_op:
             if stream is None:
                 stream = self._stream(group)
-            work = stream.submit(call, self.main.now)
-            self.unwaited[work] = call.label
-            return work
+            return self._submit(stream, call)
         if stream is not None and not stream.is_quiet(self.main.now):
-            stream.submit(call, self.main.now).wait()
+            self._submit(stream, call).wait()
             return None
         task = self.main
-        entered, ready, meeting = self.job.meetings.attend(self, task, call, self._is_quiet())
+        entered, ready, meeting = self.site.meetings.attend(task, call, self._is_quiet())
         now = task.now
         if self.timeout is not None and now - entered > self.timeout:
-            self.job.late(self, call, entered)
+            self._late(call, entered)
         if self.spans is not None:
             self._record_meeting(MAIN, meeting, entered, ready, now)
             self._record_meeting(f"comm:{group}", meeting, entered, ready, now)
@@ -201,14 +152,41 @@ class SimRank:
         if end > ready:
             self.spans.append((self.rank, stream, "communication", meeting.label, ready, end, meeting.details))
 
-    def record_stream(self, stream: str, meeting: Meeting, entered: float, ready: float, end: float) -> None:
-        """Add an asynchronous collective to the trace as a span of the group's communication stream."""
-        if self.spans is not None:
-            self._record_meeting(stream, meeting, entered, ready, end)
+    def _late(self, call: Call, entered: float) -> None:
+        assert self.timeout is not None
+        raise DistTimeoutError(
+            f"rank {self.rank} at {format_time(entered + self.timeout)}: {call.full_label} took longer than its timeout of "
+            f"{format_time(self.timeout)}. Give it more time, or look for the late rank."
+        )
+
+    def _submit(self, stream: Stream, call: Call) -> StreamWork:
+        work = stream.submit(call, self.main.now)
+        work.on_wait = self._joined
+        self.unwaited[work] = call.label
+        return work
+
+    def _joined(self, began: float, work: StreamWork) -> None:
+        """The main program has waited since ``began`` for a collective on a stream."""
+        task, meeting = self.main, work.meeting
+        self.unwaited.pop(work, None)
+        assert work.done is not None and work.ready is not None and meeting is not None
+        if work.done > task.now:
+            task.now = work.done
+            self.kernel.advance(task, 0.0)
+        moved = max(began, min(work.ready, work.done))
+        self._record("wait", meeting.label, began, moved, meeting.blame)
+        self._record("communication", meeting.label, moved, task.now, meeting.details)
 
     def _stream(self, group: int) -> Stream:
-        stream = self.streams[group] = Stream(self, f"comm:{group}")
-        self.job.network.with_streams.add(self.rank)
+        name = f"comm:{group}"
+
+        def done(entered: float, work: StreamWork) -> None:
+            if self.spans is not None:
+                assert work.meeting is not None and work.ready is not None and work.done is not None
+                self._record_meeting(name, work.meeting, entered, work.ready, work.done)
+
+        stream = self.streams[group] = Stream(self.kernel, self.site.meetings, self.rank, name, done)
+        self.site.network.with_streams.add(self.rank)
         return stream
 
     def _is_quiet(self) -> bool:

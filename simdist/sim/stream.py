@@ -10,16 +10,13 @@ of nothing else.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from simdist.comm.call import Call
 
-from .kernel import Task
+from .kernel import Kernel, Task
+from .meeting import Meeting, Meetings
 from .waiting import Waiting
-
-if TYPE_CHECKING:
-    from .meeting import Meeting
-    from .rank import SimRank
 
 __all__ = ["Stream", "StreamWork"]
 
@@ -33,36 +30,39 @@ class StreamWork:
         issued: when the rank issued it.
         ready: when its waiting for other ranks ended (None until done).
         done: when it was complete on this rank (None until then).
+        meeting: where it met the other ranks' calls (None until done).
+        on_wait: called by ``wait`` with the time at which the rank began to wait (it moves the rank's clock and
+            records).
     """
 
-    __slots__ = ("call", "done", "error", "issued", "meeting", "rank", "ready", "waiter")
+    __slots__ = ("_stream", "call", "done", "error", "issued", "meeting", "on_wait", "ready", "waiter")
 
-    def __init__(self, rank: SimRank, call: Call, issued: float) -> None:
-        self.rank, self.call, self.issued = rank, call, issued
+    def __init__(self, stream: Stream, call: Call, issued: float) -> None:
+        self._stream, self.call, self.issued = stream, call, issued
         self.ready: float | None = None
         self.done: float | None = None
         self.meeting: Meeting | None = None
         self.error: BaseException | None = None
         self.waiter: Task | None = None
+        self.on_wait: Callable[[float, StreamWork], None] | None = None
 
     def wait(self) -> None:
-        """Suspend the rank until the collective is complete."""
-        task = self.rank.main
+        """Suspend the running task until the collective is complete."""
+        kernel, call = self._stream.kernel, self.call
+        task = kernel.current
+        assert task is not None
         began = task.now
-        self.rank.unwaited.pop(self, None)
         if self.done is None and self.error is None:
             self.waiter = task
-            call = self.call
-            self.rank.kernel.wait(task, Waiting(f"{call.full_label} (asynchronous)", self._blame, call.where))
+            kernel.wait(task, Waiting(f"{call.full_label} (asynchronous)", self._blame, call.where))
             self.waiter = None
         if self.error is not None:
             raise self.error
-        assert self.done is not None and self.ready is not None
-        assert self.meeting is not None
-        self.rank.join(began, self.ready, self.done, self.meeting)
+        if self.on_wait is not None:
+            self.on_wait(began, self)
 
     def _blame(self) -> tuple[int, ...]:
-        meeting = self.rank.job.meetings.open.get((self.call.members.id, self.call.sequence))
+        meeting = self._stream.meetings.open.get((self.call.members.id, self.call.sequence))
         return meeting.ranks() if meeting is not None else ()
 
     def completed_at(self, now: float) -> bool:
@@ -71,13 +71,23 @@ class StreamWork:
 
 
 class Stream:
-    """The communication stream of one rank for one process group."""
+    """The communication stream of one rank for one process group.
 
-    def __init__(self, rank: SimRank, name: str) -> None:
-        self.rank, self.name = rank, name
+    Args:
+        kernel: the clock.
+        meetings: where collectives meet.
+        rank: whose stream it is.
+        name: for traces: ``"comm:0"``.
+        on_done: called with the time at which the stream began a collective, when that is complete.
+    """
+
+    def __init__(
+        self, kernel: Kernel, meetings: Meetings, rank: int, name: str, on_done: Callable[[float, StreamWork], None]
+    ) -> None:
+        self.kernel, self.meetings, self.on_done = kernel, meetings, on_done
         self.queue: deque[StreamWork] = deque()
         self.busy = False
-        self.task = rank.kernel.spawn(rank.rank, name, self._body, start=False)
+        self.task = kernel.spawn(rank, name, self._body, start=False)
 
     @property
     def now(self) -> float:
@@ -86,11 +96,11 @@ class Stream:
 
     def submit(self, call: Call, issued: float) -> StreamWork:
         """Append a collective; it runs as soon as the stream gets to it."""
-        work = StreamWork(self.rank, call, issued)
+        work = StreamWork(self, call, issued)
         self.queue.append(work)
         if not self.busy:
             self.busy = True
-            self.rank.kernel.wake(self.task)
+            self.kernel.wake(self.task)
         return work
 
     def is_quiet(self, now: float) -> bool:
@@ -98,7 +108,7 @@ class Stream:
         return not self.busy and self.task.now <= now
 
     def _body(self, _: object = None) -> None:
-        kernel, task = self.rank.kernel, self.task
+        kernel, task = self.kernel, self.task
         while True:
             while self.queue:
                 work = self.queue[0]
@@ -116,6 +126,6 @@ class Stream:
             kernel.wait(task, _NOTHING)
 
     def _perform(self, work: StreamWork) -> None:
-        entered, ready, meeting = self.rank.job.meetings.attend(self.rank, self.task, work.call, quiet=False)
-        work.ready, work.done, work.meeting = ready, self.task.now, meeting
-        self.rank.record_stream(self.name, meeting, entered, ready, self.task.now)
+        entered, work.ready, work.meeting = self.meetings.attend(self.task, work.call, quiet=False)
+        work.done = self.task.now
+        self.on_done(entered, work)

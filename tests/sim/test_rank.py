@@ -35,12 +35,14 @@ def test_compute_by_hand_and_sleep_are_told_apart():
 
 
 def test_what_a_rank_waits_for():
-    seen = []
+    seen, first = [], []
 
     def program(rank):
-        if rank.rank == 1:
+        if rank.rank == 0:
+            first.append(rank)
+        else:
             rank.charge("compute", "w", 1.0)
-            seen.append(rank.job.ranks[0].wait_text())
+            seen.append(first[0].wait_text())
         rank.collective(call(rank, 0, np.zeros(3)), async_op=False)
 
     run(program, 2)
