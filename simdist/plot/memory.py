@@ -38,7 +38,8 @@ def curves(trace: Trace, rank: int) -> tuple[NDArray[np.float64], dict[str, NDAr
 
     Returns:
         Times in seconds (never falling, shape (T,)) and for each class, in the order of the stack, the bytes held from each
-        time on (shape (T,)). Where memory is taken and freed at one instant, a step without width keeps the peak. A class that never holds anything is left out.
+        time on (shape (T,)). Where memory is taken and freed at one instant, a step without width keeps the peak.
+        A class that never holds anything is left out.
 
     Raises:
         ValueError: a rank that is not in the run, or a run that kept no memory points.
