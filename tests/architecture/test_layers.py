@@ -25,7 +25,7 @@ PACKAGE = ROOT / "simdist"
 ROWS: dict[int, tuple[tuple[str, ...], ...]] = {
     0: (("errors",), ("units",), ("place",), ("progress",)),
     1: (("tensor",), ("cluster",), ("trace",), ("schedules",)),
-    2: (("nn",), ("optim",), ("cost",), ("comm",), ("data",)),
+    2: (("utils",), ("nn",), ("optim",), ("cost",), ("comm",), ("data",)),
     3: (("models",), ("sim",)),
     4: (("backends",),),
     5: (("distributed",),),

@@ -1,0 +1,1 @@
+"""torch.utils' names: ``checkpoint`` (recompute activations instead of keeping them)."""
