@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -40,7 +40,7 @@ def check(
     """
     from simdist import learn
 
-    result: Any = learn.check(name, load(program))
+    result = learn.check(name, load(program), quiet=as_json)
     if as_json:
         print_json({"exercise": name, "passed": result.passed, "criteria": [str(row) for row in result.criteria]})
     if not result.passed:

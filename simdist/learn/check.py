@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import html
 import inspect
+import io
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from simdist.errors import DistBackendError, SimdistError
 from simdist.learn import classroom
+from simdist.learn.case import Case
 from simdist.learn.catalogue import find
 from simdist.learn.criterion import Criterion
 from simdist.learn.exercise import Exercise
@@ -140,7 +143,8 @@ def check(
     exercise = find(name)
     if not callable(fn):
         raise TypeError(f"check({name!r}, fn): fn must be your function, got {type(fn).__name__} {fn!r:.60}.")
-    result = _examine(exercise, fn, seconds)
+    with redirect_stdout(io.StringIO()) if quiet else nullcontext():  # what the learner's function prints is quiet too
+        result = _examine(exercise, fn, seconds)
     if not quiet:
         print(printable(str(result), getattr(sys.stdout, "encoding", None)))
         if _in_notebook():
@@ -160,7 +164,7 @@ def _examine(exercise: Exercise, fn: Callable[..., Any], seconds: float) -> Chec
     trials = []
     filename = _filename(fn)
 
-    def tried(case: Any, backend: str = "sim") -> Trial:
+    def tried(case: Case, backend: str = "sim") -> Trial:
         return attempt(
             packed, exercise.program, exercise.given, case, exercise.spec(case),
             backend=backend, seconds=seconds, filename=filename,

@@ -43,6 +43,11 @@ KINDS: tuple[tuple[type[BaseException], str], ...] = (
 )
 """Kinds of failure and their words, the first that fits; any other is called as its class."""
 
+_ENDLESS = (
+    "After {seconds:g} s on this computer the function had not returned{where}. Does a loop wait for something that no rank "
+    "sends, or is its condition never false?"
+)
+
 
 def explain(error: BaseException, case: Case, filename: str, seconds: float) -> Failure:
     """Put into words what left the learner's function.
@@ -58,10 +63,7 @@ def explain(error: BaseException, case: Case, filename: str, seconds: float) -> 
         return Failure(word, "The hole is still there: replace `raise NotImplementedError` by your program.", False)
     where = _place(error, filename)
     if isinstance(error, EndlessLoopError):
-        text = (
-            f"After {seconds:g} s on this computer the function had not returned{where}. Does a loop wait for something that no "
-            "rank sends, or is its condition never false?"
-        )
+        text = str(error) if "simulated time" in str(error) else _ENDLESS.format(seconds=seconds, where=where)
     elif isinstance(error, SystemExit):
         text = f"The function left the interpreter (sys.exit){where}. Return instead."
     elif word == type(error).__name__:

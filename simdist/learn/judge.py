@@ -7,7 +7,9 @@ where ranks share nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -48,10 +50,12 @@ def measured(rule: Rule, exercise: Exercise, trials: Sequence[Trial]) -> Criteri
     cases = [case for case in exercise.cases if case.measured or rule.everywhere]
     ended = [trial for trial in trials if trial.run is not None and trial.case in cases]
     for trial in ended:
-        for value in measure.values(trial):
+        for rank, value in enumerate(measure.values(trial)):
             side = rule.side(value, trial.case)
             if side:
                 lesson = measure.too_low if side < 0 else measure.too_high
+                if math.isinf(value):
+                    lesson = _other_kind(trial, rank)
                 yours = f"{measure.show(value)}, p = {trial.case.world_size}"
                 return Criterion(measure.what, yours, rule.limit_text(trial.case), False, lesson)
     limit = rule.limit_text(cases[0])
@@ -60,6 +64,19 @@ def measured(rule: Rule, exercise: Exercise, trials: Sequence[Trial]) -> Criteri
     first = ended[0]
     yours = measure.show(max(measure.values(first)))
     return Criterion(measure.what, yours, rule.limit_text(first.case), True if len(ended) == len(cases) else None)
+
+
+def _other_kind(trial: Trial, rank: int) -> str:
+    """What a rank ended with, where it cannot even be compared with what it should."""
+
+    def kind(value: Any) -> str:
+        array = np.asarray(value)
+        return "None" if value is None else f"{array.dtype} {array.shape}"
+
+    got, expected = trial.results[rank], trial.expected[rank]
+    if kind(got) == kind(expected):
+        return f"{trial.case}: rank {rank} ended with NaN: was a buffer read before anything arrived in it?"
+    return f"{trial.case}: rank {rank} ended with {kind(got)}, expected {kind(expected)}."
 
 
 def real_case(exercise: Exercise) -> Case:

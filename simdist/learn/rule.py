@@ -84,7 +84,7 @@ def _count(number: float) -> str:
 
 
 def _error(number: float) -> str:
-    return "wrong shape" if math.isinf(number) else f"{number:.1e}" if number else "0"
+    return "not these" if math.isinf(number) else f"{number:.1e}" if number else "0"
 
 
 MEASURES: dict[str, Measure] = {

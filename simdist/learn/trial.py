@@ -12,18 +12,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from simdist.backends import context
+from simdist.backends.watchdog import EndlessLoopError
 from simdist.launch import run
 from simdist.learn.case import Case
 from simdist.learn.classroom import classroom
 from simdist.learn.failure import Failure, explain
 from simdist.learn.limit import host_limit
 from simdist.result import Run
+from simdist.sim.kernel import Stopped
+from simdist.sim.rank import SimRank
 from simdist.trace import Trace
 
-__all__ = ["HOST_SECONDS", "Trial", "attempt", "rank_program"]
+__all__ = ["HOST_SECONDS", "SIMULATED_SECONDS", "Trial", "attempt", "rank_program"]
 
 HOST_SECONDS = 20.0
 """Seconds of the host after which one trial is given up (the slowest reference solution takes below one)."""
+
+SIMULATED_SECONDS = 0.5
+"""Simulated seconds after which a trial is given up: ten times what the slowest serial program of any exercise takes."""
 
 Program = Callable[[Callable[..., Any], Any, Case, int], Any]
 Given = Callable[[Case, int], Any]
@@ -75,9 +82,26 @@ class Trial:
 
 
 def rank_program(rank: int, world_size: int, packed: bytes, program: Program, given: Given, case: Case) -> Any:
-    """What a rank does: unpack its own copy of the learner's function, make its inputs, call it."""
+    """What a rank does: unpack its own copy of the learner's function, make its inputs, call it.
+
+    Raises:
+        EndlessLoopError: the rank's simulated clock has passed ``SIMULATED_SECONDS``.
+        Exception: what the learner's function raised.
+    """
     fn, _, _ = pickle.loads(packed)
-    return program(fn, given(case, rank), case, rank)
+    world = context.require("an exercise")
+    if not isinstance(world, SimRank):
+        return program(fn, given(case, rank), case, rank)
+    world.kernel.stop_time = min(world.kernel.stop_time, SIMULATED_SECONDS)
+    try:
+        return program(fn, given(case, rank), case, rank)
+    except Stopped:
+        if world.now() <= SIMULATED_SECONDS:
+            raise  # the run ends for another reason, which somebody else tells
+        raise EndlessLoopError(
+            f"rank {rank}: {SIMULATED_SECONDS:g} s of simulated time have passed, and the function has not returned. Right "
+            "programs take milliseconds: does a loop sleep or poll for something that never comes?"
+        ) from None
 
 
 def attempt(

@@ -5,9 +5,9 @@ last one's is rank 0), and returns what it received from its left one. Write::
 
     exchange(x, rank, world_size) -> array
 
-``x`` is a numpy array (n bytes, the same shape and dtype on every rank) and must not be changed.
-Use ``send``, ``recv``, ``isend``, ``irecv`` of ``simdist.distributed``. A send waits until its
-receiver is ready, however small the message is.
+``x`` is a numpy array (n bytes, the same shape and dtype on every rank). Use ``send``, ``recv``,
+``isend``, ``irecv`` of ``simdist.distributed``. A send waits until its receiver is ready, however
+small the message is.
 
 It must finish for 2, 3 and 8 ranks, and take no longer than one message does: α + n/B, with one per
 cent to spare. So all ranks must send at the same time. Each sends its n bytes once, in one message.
