@@ -80,7 +80,7 @@ def _check(file: Path, as_json: bool) -> None:
 
 
 def _facts(recorded: Any) -> dict[str, Any]:
-    flows = list(recorded.flows)
+    flows = recorded.flows()
     return {
         "world_size": recorded.world_size,
         "time": recorded.end,
@@ -97,9 +97,11 @@ def _texts(recorded: Any, report: bool, at: float | None) -> dict[str, str]:
 
         texts["report"] = report_text(recorded)
     if at is not None:
+        from simdist.trace.at import at as moment
+
         if not 0 <= at <= recorded.end:
             raise UsageError(f"--at {at:g} is outside the run: it goes from 0 to {recorded.end:g} seconds.")
-        texts["at"] = str(recorded.at(at))
+        texts["at"] = str(moment(recorded, at))
     return texts
 
 
