@@ -88,7 +88,7 @@ class Check:
         Raises:
             ExerciseFailed: there is no run to draw.
         """
-        return _titled(_existing(self.run, self).timeline(ax=ax), f"{self.exercise}: yours")
+        return _existing(self.run, self).timeline(ax=ax)
 
     def reference_timeline(self, ax: Axes | None = None) -> Axes:
         """Draw the reference solution's run of the same case, once the learner's function has passed.
@@ -99,7 +99,7 @@ class Check:
         Raises:
             ExerciseFailed: not passed yet.
         """
-        return _titled(_existing(self.reference(), self).timeline(ax=ax), f"{self.exercise}: the reference")
+        return _existing(self.reference(), self).timeline(ax=ax)
 
     def reference(self) -> Run | None:
         """The reference solution's run of the first case; None as long as the learner's function has not passed."""
@@ -108,19 +108,14 @@ class Check:
         exercise = find(self.exercise)
         solution = import_module(f"simdist.learn.solutions.{self.exercise}").reference
         case = exercise.cases[0]
-        return attempt(by_value(solution), exercise.program, exercise.given, case, exercise.spec(case)).run
+        name = f"{self.exercise}, the reference"
+        return attempt(name, by_value(solution), exercise.program, exercise.given, case, exercise.spec(case)).run
 
 
 def _existing(run: Run | None, result: Check) -> Run:
     if run is None:
         raise ExerciseFailed(f"there is no run to draw yet:\n{result}")
     return run
-
-
-def _titled(ax: Axes, title: str) -> Axes:
-    before = ax.get_title()
-    ax.set_title(f"{title}\n{before}" if before else title)
-    return ax
 
 
 def check(
@@ -166,7 +161,7 @@ def _examine(exercise: Exercise, fn: Callable[..., Any], seconds: float) -> Chec
 
     def tried(case: Case, backend: str = "sim") -> Trial:
         return attempt(
-            packed, exercise.program, exercise.given, case, exercise.spec(case),
+            f"{exercise.name}, yours", packed, exercise.program, exercise.given, case, exercise.spec(case),
             backend=backend, seconds=seconds, filename=filename,
         )  # fmt: skip
 

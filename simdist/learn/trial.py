@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from simdist.backends import context
@@ -105,6 +105,7 @@ def rank_program(rank: int, world_size: int, packed: bytes, program: Program, gi
 
 
 def attempt(
+    name: str,
     packed: bytes,
     program: Program,
     given: Given,
@@ -118,6 +119,7 @@ def attempt(
     """Try a packed function on one case.
 
     Args:
+        name: what the run is called in pictures.
         packed: the learner's function (``isolation.by_value``).
         program: calls it; ``Exercise.program``.
         given: a rank's inputs; ``Exercise.given``.
@@ -141,4 +143,13 @@ def attempt(
                 )  # fmt: skip
         except (Exception, SystemExit) as error:  # whatever a learner's function does: it becomes a row of the table
             failure = explain(error, case, filename, seconds)
+    done = None if done is None else _named(done, name)
     return Trial(case, done, failure, expected, tuple(dict.fromkeys(str(one.message) for one in heard)))
+
+
+def _named(done: Run, name: str) -> Run:
+    """The run under the exercise's name instead of the checker's function's."""
+    old = done.trace
+    meta = old.meta | {"name": name}
+    rows = (old.span_rows, old.flow_rows, old.memory_rows)
+    return replace(done, name=name, trace=Trace(*rows, world_size=old.world_size, end=old.end, meta=meta))
