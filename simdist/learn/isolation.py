@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 from simdist.backends.process.shipment import ship
@@ -30,14 +32,26 @@ def by_value(fn: Callable[..., Any]) -> bytes:
     """
     import cloudpickle
 
-    module = sys.modules.get(getattr(fn, "__module__", None) or "")
-    if module is None or module.__name__ in ("__main__", "builtins") or _is_registered(module.__name__):
+    module = _module(fn)
+    if module is None:
         return ship(fn, (), {})
     cloudpickle.register_pickle_by_value(module)
     try:
         return ship(fn, (), {})
     finally:
         cloudpickle.unregister_pickle_by_value(module)
+
+
+def _module(fn: Any) -> ModuleType | None:
+    """The learner's module, if it would otherwise be shared: one that can be imported and is nobody's library."""
+    while isinstance(fn, partial):
+        fn = fn.func
+    name = getattr(fn, "__module__", None) or ""
+    module = sys.modules.get(name)
+    is_library = name.partition(".")[0] in sys.stdlib_module_names or (
+        name.startswith("simdist.") and not name.startswith("simdist.learn.")
+    )
+    return None if module is None or is_library or _is_registered(name) else module
 
 
 def _is_registered(name: str) -> bool:
