@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from simdist.plot import caption
 from simdist.plot.palette import GRID, INK, KINDS, MUTED, Look, darker, paler
 from simdist.plot.pieces import Piece, pieces, runs
@@ -17,6 +19,7 @@ from simdist.trace.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.path import Path
 
 __all__ = ["MAX_RANKS", "Row", "layout", "shown_ranks", "timeline"]
 
@@ -166,34 +169,42 @@ def _axes(depth: float) -> Axes:
 
 
 def _draw_areas(ax: Axes, areas: dict[Row, list[Piece]]) -> None:
-    """One collection per look: the number of artists does not depend on the number of spans."""
-    from matplotlib.collections import PolyCollection
+    """One collection per look, in it one path per row: drawing a hatch once per area would take most of the time."""
+    from matplotlib.collections import PathCollection
 
-    shapes: dict[tuple[str, bool], list[list[tuple[float, float]]]] = {}
+    shapes: dict[tuple[str, bool], list[Path]] = {}
     for row, found in areas.items():
-        low, high = row.top, row.top + row.height
+        spans: dict[tuple[str, bool], list[tuple[float, float]]] = {}
         for piece in found:
-            a, b = piece.start, piece.end
-            shapes.setdefault((piece.kind, piece.pale), []).append([(a, low), (a, high), (b, high), (b, low)])
+            spans.setdefault((piece.kind, piece.pale), []).append((piece.start, piece.end))
+        for look_of, bounds in spans.items():
+            shapes.setdefault(look_of, []).append(_boxes(bounds, row))
     for kind, pale in sorted(shapes, key=lambda look: (list(KINDS).index(look[0]), not look[1])):
         if kind == "idle":
             continue
         look = KINDS[kind]
-        hatched = (
-            {"hatch": look.hatch, "edgecolor": darker(look.color), "linewidth": 0.4}
-            if look.hatch
-            else {"linewidth": 0.0}
+        drawn = PathCollection(
+            shapes[kind, pale],
+            facecolor=paler(look.color) if pale else look.color,
+            edgecolor=darker(look.color) if look.hatch else "none",
+            linewidth=0.4 if look.hatch else 0.0,
+            hatch=look.hatch or None,
+            antialiased=bool(look.hatch),
+            label=f"{kind} (launch)" if pale else kind,
         )
-        ax.add_collection(
-            PolyCollection(
-                shapes[kind, pale],
-                facecolor=paler(look.color) if pale else look.color,
-                label=f"{kind} (launch)" if pale else kind,
-                antialiased=bool(look.hatch),
-                **hatched,
-            ),
-            autolim=False,
-        )
+        ax.add_collection(drawn, autolim=False)
+
+
+def _boxes(bounds: list[tuple[float, float]], row: Row) -> Path:
+    """One path of many rectangles."""
+    from matplotlib.path import Path
+
+    corners = np.empty((len(bounds), 5, 2))
+    corners[:, (0, 1, 4), 0] = np.asarray(bounds)[:, :1]
+    corners[:, (2, 3), 0] = np.asarray(bounds)[:, 1:]
+    corners[:, (0, 3, 4), 1] = row.top
+    corners[:, (1, 2), 1] = row.top + row.height
+    return Path.make_compound_path_from_polys(corners)
 
 
 def _draw_letters(ax: Axes, areas: dict[Row, list[Piece]], per_pixel: float, unit: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 import simdist as sd
@@ -31,9 +31,9 @@ def legend(ax: Axes) -> list[str]:
 
 def areas(ax: Axes, label: str) -> list[tuple[float, float, float]]:
     """(start, end, top) of every area with that label."""
-    shapes = [c for c in ax.collections if isinstance(c, PolyCollection) and c.get_label() == label]
-    boxes = [path.get_extents() for shape in shapes for path in shape.get_paths()]
-    return [(box.x0, box.x1, box.y0) for box in boxes]
+    shapes = [c for c in ax.collections if isinstance(c, PathCollection) and c.get_label() == label]
+    boxes = [box for shape in shapes for path in shape.get_paths() for box in path.to_polygons()]
+    return [(float(box[:, 0].min()), float(box[:, 0].max()), float(box[:, 1].min())) for box in boxes]
 
 
 def test_one_row_per_rank_and_stream(two_ranks: Trace) -> None:
@@ -53,7 +53,7 @@ def test_areas_are_where_the_spans_are(two_ranks: Trace) -> None:
 
 def test_the_colours_are_the_palettes_and_communication_is_hatched(two_ranks: Trace) -> None:
     ax = timeline(two_ranks)
-    looks = {c.get_label(): c for c in ax.collections if isinstance(c, PolyCollection)}
+    looks = {c.get_label(): c for c in ax.collections if isinstance(c, PathCollection)}
     from matplotlib.colors import to_hex
 
     assert to_hex(looks["forward"].get_facecolor()[0]).upper() == KINDS["forward"].color
@@ -223,7 +223,7 @@ def test_fifty_thousand_spans_are_a_few_thousand_areas() -> None:
     ax = timeline(trace)
     drawn(ax)
     assert time.process_time() - began < 10  # about 1 s; a bound that only a wrong growth would break
-    assert sum(len(c.get_paths()) for c in ax.collections) < 8 * 3000
+    assert sum(len(areas(ax, str(c.get_label()))) for c in ax.collections) < 8 * 3000
     assert len(ax.collections) <= 2 * len(KINDS)
 
 
