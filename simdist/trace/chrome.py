@@ -18,6 +18,7 @@ import base64
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -217,8 +218,11 @@ def read(path: str | Path) -> Trace:
         ValueError: the file is no JSON, or no trace that simdist wrote.
         FileNotFoundError: there is no such file.
     """
-    with _open(Path(path), "r") as file:
-        found = json.load(file)
+    try:
+        with _open(Path(path), "r") as file:
+            found = json.load(file)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"not a gzip file: {error}") from error
     try:
         other = found["otherData"]
         if other["simdist"] != FORMAT:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +90,7 @@ def validate(path: str | Path) -> list[Problem]:
     try:
         text = (gzip.decompress(raw) if Path(path).suffix == ".gz" else raw).decode("utf-8")
         document = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError, EOFError, zlib.error) as error:
         return [Problem(-1, f"not a JSON document: {error}")]
     return list(problems(document))
 

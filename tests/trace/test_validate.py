@@ -118,7 +118,9 @@ def test_nan_is_named(tmp_path: Path) -> None:
     assert str(validate(path)[0]) == "not a JSON document: NaN is no JSON number"
 
 
-@pytest.mark.parametrize("data", [b"no gzip", gzip.compress(b"[]" * 100)[:-20], b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "data", [b"no gzip", gzip.compress(b"[]" * 100)[:-20], b"\xff\xfe", gzip.compress(b"[]")[:10] + b"\xff" * 9]
+)
 def test_no_gzip(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "bad.json.gz"
     path.write_bytes(data)
