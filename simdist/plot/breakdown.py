@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simdist.plot import caption
+from simdist.plot.legend import legend_above
 from simdist.plot.palette import GRID, INK, KINDS, MUTED, darker
 from simdist.trace.breakdown import PARTS, Breakdown
 
@@ -105,9 +106,5 @@ def _dress(ax: Axes, names: list[str], end: float, title: str) -> None:
     ax.set_axisbelow(True)
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
-    ax.set_title(title, fontsize=9.5, loc="left", color=INK, pad=24)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(
-            loc="lower left", bbox_to_anchor=(0, 1), ncols=9, fontsize=_FONT, frameon=False, borderaxespad=0.2,
-            borderpad=0.2, handlelength=1.6, handletextpad=0.4, columnspacing=1.1,
-        )  # fmt: skip
+    ax.set_title(title, fontsize=9.5, loc="left", color=INK)
+    legend_above(ax, ax.get_legend_handles_labels()[0])

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from simdist.plot import caption
+from simdist.plot.legend import expected_width, legend_above
 from simdist.plot.palette import GRID, INK, KINDS, MUTED, Look, darker, paler
 from simdist.plot.pieces import Piece, pieces, runs
-from simdist.trace.span import MAIN
+from simdist.trace.span import MAIN, Flow
 from simdist.trace.trace import Trace
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def timeline(
         start: the left edge in seconds; None: the beginning of the run.
         end: the right edge in seconds; None: the end of the run.
         ax: matplotlib axes, or None for a new figure.
-        messages: draw an arrow for each message; None: if they are few.
+        messages: draw an arrow for each message; None: for those that the program sent itself, if they are few.
 
     Returns:
         The axes; time in seconds, whatever unit the labels have.
@@ -94,14 +95,13 @@ def timeline(
     depth = rows[-1].top + rows[-1].height if rows else 1.0
     ax = _axes(depth) if ax is None else ax
     ax.set(xlim=(start, end), ylim=(depth + 0.12, -0.12))
-    box = ax.get_window_extent()
-    quantum = (end - start) / max(200.0, 1.5 * box.width)
+    width, height = expected_width(ax), ax.get_window_extent().height
+    quantum = (end - start) / max(200.0, 1.5 * width)
     areas = {row: pieces(streams[row.rank, row.stream], start, end, quantum) for row in rows}
     _draw_areas(ax, areas)
-    _draw_letters(ax, areas, (end - start) / box.width, box.height / depth)
-    if messages if messages is not None else len(trace.flow_rows) <= _MAX_ARROWS:
-        _draw_messages(ax, trace, rows, start, end)
-    _dress(ax, trace, rows, len(chosen), box.height / depth)
+    _draw_letters(ax, areas, (end - start) / width, height / depth)
+    _draw_messages(ax, _arrows(trace, messages, start, end), rows)
+    _dress(ax, trace, rows, len(chosen), height / depth)
     _legend(ax, areas)
     return ax
 
@@ -252,11 +252,21 @@ def _texts(run: Piece, look: Look) -> tuple[str, ...]:
     return (look.label, look.letter)
 
 
-def _draw_messages(ax: Axes, trace: Trace, rows: list[Row], start: float, end: float) -> None:
+def _arrows(trace: Trace, messages: bool | None, start: float, end: float) -> list[Flow]:
+    """The messages to draw. Those inside collectives (whose label is not a tag) only if they are asked for."""
+    if messages is False:
+        return []
+    rows = [
+        row for row in trace.flow_rows if row[4] > start and row[3] < end and (messages or row[6].startswith("tag "))
+    ]
+    return [Flow._make(row) for row in rows] if messages or len(rows) <= _MAX_ARROWS else []
+
+
+def _draw_messages(ax: Axes, flows: list[Flow], rows: list[Row]) -> None:
     """An arrow from the sender's row at the start to the receiver's at the end of each message."""
     place = {row.rank: row for row in rows if row.stream == MAIN}
-    for flow in trace.flows():
-        if flow.src not in place or flow.dst not in place or flow.end <= start or flow.start >= end:
+    for flow in flows:
+        if flow.src not in place or flow.dst not in place:
             continue
         down = place[flow.src].top < place[flow.dst].top
         ax.annotate(
@@ -297,8 +307,7 @@ def _dress(ax: Axes, trace: Trace, rows: list[Row], num_ranks: int, unit: float)
     )
     ax.xaxis.label.set(fontsize=9, color=INK)
     what = f"{num_ranks} of them shown" if num_ranks < trace.world_size else ""
-    text = caption.title(trace, what)
-    ax.set_title(text, fontsize=9.5, loc="left", color=INK, pad=24)
+    ax.set_title(caption.title(trace, what), fontsize=9.5, loc="left", color=INK)
 
 
 def _legend(ax: Axes, areas: dict[Row, list[Piece]]) -> None:
@@ -316,7 +325,4 @@ def _legend(ax: Axes, areas: dict[Row, list[Piece]]) -> None:
         )
     if any(pale for _, pale in seen):
         entries.append(Patch(facecolor="#CCCCCC", linewidth=0, label="pale: launch overhead"))
-    ax.legend(
-        handles=entries, loc="lower left", bbox_to_anchor=(0, 1), ncols=max(1, len(entries)), fontsize=7.5, frameon=False,
-        borderaxespad=0.2, borderpad=0.2, handlelength=1.6, handletextpad=0.4, columnspacing=1.1,
-    )  # fmt: skip
+    legend_above(ax, entries)

@@ -131,7 +131,11 @@ def test_messages_are_arrows_if_they_are_few(two_ranks: Trace) -> None:
     def arrows(ax: Axes) -> int:
         return sum(getattr(text, "arrow_patch", None) is not None for text in ax.texts)
 
+    assert arrows(timeline(two_ranks)) == 0  # it is a collective's
+    assert arrows(timeline(two_ranks, messages=True)) == 1
+    two_ranks.flow_rows.append((0, 1, 6.0, 6.0, 8.0, 1000, "tag 0"))
     assert arrows(timeline(two_ranks)) == 1
+    assert arrows(timeline(two_ranks, messages=True)) == 2
     assert arrows(timeline(two_ranks, messages=False)) == 0
     assert arrows(timeline(two_ranks, ranks=[0])) == 0
     assert arrows(timeline(two_ranks, end=5.0)) == 0

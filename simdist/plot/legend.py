@@ -1,0 +1,68 @@
+"""Where does the legend stand? Between the title and the data, in as many lines as it needs.
+
+Beside the data it would take width, which is time; below them it would meet the labels of the axis; on them it would hide what
+it explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+__all__ = ["expected_width", "legend_above"]
+
+_FONT = 7.5
+_LETTER = 0.56
+"""Mean width of a letter in units of the font size (DejaVu Sans)."""
+
+_HANDLE, _GAP, _SPACE = 1.6, 0.4, 1.1
+"""Widths of a sample, of the gap after it, and of the space between columns, in units of the font size."""
+
+_ALONE = 0.9
+"""The share of the figure's width that axes get if they are alone."""
+
+_LINE = 12.5
+"""Points from line to line."""
+
+
+def legend_above(ax: Axes, entries: Sequence[Artist]) -> None:
+    """Put a legend over the axes and move the left title above it; nothing if there are no entries.
+
+    Args:
+        ax: axes whose title is already set.
+        entries: artists with labels, in reading order.
+    """
+    if not entries:
+        return
+    figure = ax.figure
+    assert figure is not None
+    room = expected_width(ax) * 72 / figure.dpi / _FONT
+    columns = _columns([len(str(entry.get_label())) * _LETTER + _HANDLE + _GAP for entry in entries], room)
+    lines = -(-len(entries) // columns)
+    in_order = [entry for column in range(columns) for entry in list(entries)[column::columns]]
+    ax.legend(
+        handles=in_order, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, fontsize=_FONT, frameon=False,
+        borderaxespad=0.2, borderpad=0.2, handlelength=_HANDLE, handletextpad=_GAP, columnspacing=_SPACE,
+    )  # fmt: skip
+    ax.set_title(ax.get_title(loc="left"), loc="left", pad=11 + _LINE * lines)
+
+
+def expected_width(ax: Axes) -> float:
+    """How many pixels wide the axes will be: a layout engine widens axes that are alone when it first draws them."""
+    figure = ax.figure
+    assert figure is not None
+    now = float(ax.get_window_extent().width)
+    alone = len(figure.axes) == 1 and figure.get_layout_engine() is not None
+    return max(now, _ALONE * float(figure.bbox.width)) if alone else now
+
+
+def _columns(widths: Sequence[float], room: float) -> int:
+    """The largest number of columns that fits: each column is as wide as its widest entry."""
+    for columns in range(len(widths), 1, -1):
+        if sum(max(widths[column::columns]) + _SPACE for column in range(columns)) <= room:
+            return columns
+    return 1
