@@ -1,6 +1,5 @@
 import pickle
 
-import numpy as np
 import pytest
 
 import simdist as sd
@@ -9,9 +8,9 @@ import simdist.distributed as dist
 
 def program(rank, world_size):
     sd.compute(seconds=1e-3 * (rank + 1))
-    x = np.ones(8)
+    x = sd.ones(8)
     dist.all_reduce(x)
-    return x
+    return x.numpy()
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from simdist.errors import DistBackendError, UnknownNameError
+from simdist.progress import pulse
 from simdist.sim import LEVELS, Job, SimRank
 
 from .output import prefixed_output
@@ -67,8 +68,12 @@ def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
         lazy=not settings.strict,
         shortcut=settings.shortcut,
     )
-    alive = watchdog(settings.watchdog, lambda: job.kernel.heartbeat)
-    with prefixed_output(), _blas().limit(limits=1), _global_random_state() as remarks, alive:
+
+    def beat() -> int:
+        return job.kernel.heartbeat
+
+    shown, alone = pulse(f"simulating {program.name}", beat), _global_random_state()
+    with shown, prefixed_output(), _blas().limit(limits=1), alone as remarks, watchdog(settings.watchdog, beat):
         time = job.run()
     for remark in remarks:
         warnings.warn(remark, stacklevel=4)

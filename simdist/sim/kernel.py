@@ -126,19 +126,28 @@ class Kernel:
 
     def catch_up(self, task: Task) -> None:
         """Suspend the running task until the environment's clock has reached its own."""
-        self.at(task.now, lambda: self.wake(task))
-        self.wait(task, Waiting("the clock", ()))
+        self._schedule(task.now, self._resume, task)
+        self.wait(task, _CLOCK)
 
     def at(self, time: float, callback: Callable[[], None]) -> None:
-        """Call back at the absolute ``time``: events of one time happen in the order in which they were scheduled.
+        """Call back at the absolute ``time``: events of one time happen in the order in which they were scheduled."""
+        self._schedule(time, _call_back, callback)
 
-        SimPy's own ``schedule`` takes a delay, and now + (time - now) need not be ``time`` in floating point; so the
-        event is put on the environment's heap directly, as ``Environment.schedule`` does it.
+    def _schedule(self, time: float, handler: Callable[[Any], None], value: Any) -> None:
+        """Put an event on the environment's heap that calls ``handler(event)``, with ``value`` as the event's value.
+
+        SimPy's own ``schedule`` takes a delay, and now + (time - now) need not be ``time`` in floating point; so this does what
+        ``Environment.schedule`` does, with the time itself.
         """
-        event = Event(self.env)
-        event._ok, event._value = True, None
-        event.callbacks = [lambda _: callback()]
-        heappush(self.env._queue, (max(time, self.env._now), NORMAL, next(self.env._eid), event))
+        env = self.env
+        event = Event(env)
+        event._ok, event._value = True, value
+        event.callbacks = [handler]
+        now = env._now
+        heappush(env._queue, (time if time > now else now, NORMAL, next(env._eid), event))
+
+    def _resume(self, event: Any) -> None:
+        self.ready.append((event._value, None))
 
     # -- the main loop ----------------------------------------------------------------------------------------------
 
@@ -188,6 +197,13 @@ class Kernel:
                 except Exception:  # the user's own clean-up failed: the run has its result or its error already
                     break
             task.finished = True
+
+
+_CLOCK = Waiting("the clock")
+
+
+def _call_back(event: Any) -> None:
+    event._value()
 
 
 class _Raise:

@@ -15,6 +15,7 @@ simulator knows about one such k: who has come, with which call, when. It serves
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from simdist.comm.call import Call, Members
@@ -219,12 +220,22 @@ class Meetings:
             known = self._ways[members.id] = self._look(members.ranks)
         return known
 
+    @cached_property
+    def _only_ports(self) -> bool:
+        """Whether each link of the cluster is one device's own port, in one direction: then no route needs a closer look."""
+        cluster = self.network.cluster
+        return all(edge.link.duplex == "full" for edge in cluster.topology.edges) and all(
+            link.owner is not None for link in cluster.links
+        )
+
     def _look(self, ranks: tuple[int, ...]) -> Ways:
+        hops = {Hops(*self._wire(a, b)) for a, b in zip(ranks, ranks[1:] + ranks[:1], strict=True)}
+        return Ways(self._only_ports or self._own_ports(ranks), hops.pop() if len(hops) == 1 else None)
+
+    def _own_ports(self, ranks: tuple[int, ...]) -> bool:
         route = self.network.cluster.route
         pairs = [(a, b) for a in ranks for b in ranks if a != b] if len(ranks) <= 64 else _ring_and_powers(ranks)
-        short = all(route(a, b).owned and not set(route(a, b).links) & set(route(b, a).links) for a, b in pairs)
-        hops = {Hops(*self._wire(a, b)) for a, b in zip(ranks, ranks[1:] + ranks[:1], strict=True)}
-        return Ways(short, hops.pop() if len(hops) == 1 else None)
+        return all(route(a, b).owned and not set(route(a, b).links) & set(route(b, a).links) for a, b in pairs)
 
 
 def _ring_and_powers(ranks: tuple[int, ...]) -> list[tuple[int, int]]:
