@@ -106,5 +106,4 @@ def _dress(ax: Axes, names: list[str], end: float, title: str) -> None:
     ax.set_axisbelow(True)
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
-    ax.set_title(title, fontsize=9.5, loc="left", color=INK)
-    legend_above(ax, ax.get_legend_handles_labels()[0])
+    legend_above(ax, ax.get_legend_handles_labels()[0], title)

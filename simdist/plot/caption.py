@@ -14,7 +14,7 @@ from simdist.units import format_bytes, format_time
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
-__all__ = ["bytes_axis", "bytes_text", "time_axis", "time_text", "title"]
+__all__ = ["bytes_axis", "bytes_text", "fold", "time_axis", "time_text", "title"]
 
 _TIMES: tuple[tuple[float, str], ...] = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 _SIZES: tuple[tuple[float, str], ...] = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
@@ -36,6 +36,18 @@ def title(trace: Trace, what: str = "") -> str:
         where = f"measured on real processes ({meta['backend']})"
     words = [f"{meta.get('name', 'run')}: {ranks}", where, time_text(trace.end)]
     return " · ".join(words + [what] * bool(what))
+
+
+def fold(title: str, letters: int) -> str:
+    """Break a title between its parts, so that no line but one of a single long part has more than ``letters`` letters."""
+    lines = [""]
+    for part in title.split(" · "):
+        joined = f"{lines[-1]} · {part}" if lines[-1] else part
+        if len(joined) <= letters or not lines[-1]:
+            lines[-1] = joined
+        else:
+            lines.append(part)
+    return "\n".join(lines)
 
 
 def time_text(seconds: float) -> str:

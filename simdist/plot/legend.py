@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from simdist.plot.caption import fold
+from simdist.plot.palette import INK
+
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 __all__ = ["expected_width", "legend_above"]
 
-_FONT = 7.5
+_FONT, _TITLE = 7.5, 9.5
+"""Points."""
+
 _LETTER = 0.56
 """Mean width of a letter in units of the font size (DejaVu Sans)."""
 
@@ -29,18 +34,22 @@ _LINE = 12.5
 """Points from line to line."""
 
 
-def legend_above(ax: Axes, entries: Sequence[Artist]) -> None:
-    """Put a legend over the axes and move the left title above it; nothing if there are no entries.
+def legend_above(ax: Axes, entries: Sequence[Artist], title: str) -> None:
+    """Put a legend over the axes, and the title above it.
 
     Args:
-        ax: axes whose title is already set.
-        entries: artists with labels, in reading order.
+        ax: axes.
+        entries: artists with labels, in reading order; without any there is only the title.
+        title: words of which the parts are divided by `` · ``; they go on the next line where the width is at its end.
     """
-    if not entries:
-        return
     figure = ax.figure
     assert figure is not None
-    room = expected_width(ax) * 72 / figure.dpi / _FONT
+    points = expected_width(ax) * 72 / figure.dpi
+    title = fold(title, int(points / _TITLE / _LETTER))
+    if not entries:
+        ax.set_title(title, fontsize=_TITLE, loc="left", color=INK)
+        return
+    room = points / _FONT
     columns = _columns([len(str(entry.get_label())) * _LETTER + _HANDLE + _GAP for entry in entries], room)
     lines = -(-len(entries) // columns)
     in_order = [entry for column in range(columns) for entry in list(entries)[column::columns]]
@@ -48,7 +57,7 @@ def legend_above(ax: Axes, entries: Sequence[Artist]) -> None:
         handles=in_order, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, fontsize=_FONT, frameon=False,
         borderaxespad=0.2, borderpad=0.2, handlelength=_HANDLE, handletextpad=_GAP, columnspacing=_SPACE,
     )  # fmt: skip
-    ax.set_title(ax.get_title(loc="left"), loc="left", pad=11 + _LINE * lines)
+    ax.set_title(title, fontsize=_TITLE, loc="left", color=INK, pad=11 + _LINE * lines)
 
 
 def expected_width(ax: Axes) -> float:

@@ -102,7 +102,8 @@ def timeline(
     _draw_letters(ax, areas, (end - start) / width, height / depth)
     _draw_messages(ax, _arrows(trace, messages, start, end), rows)
     _dress(ax, trace, rows, len(chosen), height / depth)
-    _legend(ax, areas)
+    what = f"{len(chosen)} of them shown" if len(chosen) < trace.world_size else ""
+    _legend(ax, areas, caption.title(trace, what))
     return ax
 
 
@@ -153,7 +154,7 @@ def layout(streams: Sequence[tuple[int, str]] | dict[tuple[int, str], Any]) -> l
     rows: list[Row] = []
     top, last = 0.0, None
     for rank, stream in streams:
-        top += 0.0 if last is None else 0.1 if last != rank else 0.02
+        top += 0.0 if last is None else 0.1 if last != rank else 0.03
         height = _MAIN_HEIGHT if stream == MAIN else _STREAM_HEIGHT
         rows.append(Row(rank, stream, top, height))
         top, last = top + height, rank
@@ -306,11 +307,9 @@ def _dress(ax: Axes, trace: Trace, rows: list[Row], num_ranks: int, unit: float)
         ax.xaxis, ax.get_xlim()[1], "simulated time" if trace.meta.get("backend", "sim") == "sim" else "time"
     )
     ax.xaxis.label.set(fontsize=9, color=INK)
-    what = f"{num_ranks} of them shown" if num_ranks < trace.world_size else ""
-    ax.set_title(caption.title(trace, what), fontsize=9.5, loc="left", color=INK)
 
 
-def _legend(ax: Axes, areas: dict[Row, list[Piece]]) -> None:
+def _legend(ax: Axes, areas: dict[Row, list[Piece]], title: str) -> None:
     """One entry per kind that can be seen, above the rows."""
     from matplotlib.patches import Patch
 
@@ -325,4 +324,4 @@ def _legend(ax: Axes, areas: dict[Row, list[Piece]]) -> None:
         )
     if any(pale for _, pale in seen):
         entries.append(Patch(facecolor="#CCCCCC", linewidth=0, label="pale: launch overhead"))
-    legend_above(ax, entries)
+    legend_above(ax, entries, title)

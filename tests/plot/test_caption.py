@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from matplotlib.figure import Figure
 
-from simdist.plot.caption import bytes_axis, bytes_text, time_axis, time_text, title
+from simdist.plot.caption import bytes_axis, bytes_text, fold, time_axis, time_text, title
 from simdist.trace import Trace
 
 
@@ -24,6 +24,12 @@ def test_a_measured_run_names_no_cluster() -> None:
 
 def test_a_trace_without_words() -> None:
     assert title(Trace([], world_size=3, end=0.0)) == "run: 3 ranks · simulated · 0 s"
+
+
+def test_long_titles_are_broken_between_their_parts() -> None:
+    assert fold("one · two · three", 99) == "one · two · three"
+    assert fold("one · two · three", 9) == "one · two\nthree"
+    assert fold("one · two · three", 2) == "one\ntwo\nthree"
 
 
 def test_numbers_for_a_person() -> None:

@@ -14,8 +14,7 @@ NAMES = ["forward (F)", "backward (B)", "optimizer (O)", "communication (C)", "w
 
 def made(width: float) -> Axes:
     ax = Figure(figsize=(width, 3)).subplots()
-    ax.set_title("title", loc="left", fontsize=9.5)
-    legend_above(ax, [Patch(label=name) for name in NAMES])
+    legend_above(ax, [Patch(label=name) for name in NAMES], "title · of two parts")
     ax.figure.draw_without_rendering()  # type: ignore[union-attr]
     return ax
 
@@ -51,9 +50,11 @@ def test_entries_are_read_line_by_line() -> None:
 
 def test_nothing_to_explain_is_no_legend() -> None:
     ax = Figure().subplots()
-    legend_above(ax, [])
+    legend_above(ax, [], "title")
     assert ax.get_legend() is None
+    assert ax.get_title(loc="left") == "title"
 
 
-def test_the_title_is_kept() -> None:
-    assert made(9.0).get_title(loc="left") == "title"
+def test_the_title_is_broken_where_the_width_ends() -> None:
+    assert made(9.0).get_title(loc="left") == "title · of two parts"
+    assert made(1.2).get_title(loc="left") == "title\nof two parts"
