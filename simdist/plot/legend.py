@@ -24,11 +24,14 @@ _FONT, _TITLE = 7.5, 9.5
 _LETTER = 0.56
 """Mean width of a letter in units of the font size (DejaVu Sans)."""
 
+_OVERHANG = 1.1
+"""A title may reach a little into the margin at the right of the axes."""
+
 _HANDLE, _GAP, _SPACE = 1.6, 0.4, 1.1
 """Widths of a sample, of the gap after it, and of the space between columns, in units of the font size."""
 
-_ALONE = 0.9
-"""The share of the figure's width that axes get if they are alone."""
+_FILLED = 0.9
+"""The share of a column's width that a layout engine gives to the axes themselves."""
 
 _LINE = 12.5
 """Points from line to line."""
@@ -45,7 +48,7 @@ def legend_above(ax: Axes, entries: Sequence[Artist], title: str) -> None:
     figure = ax.figure
     assert figure is not None
     points = expected_width(ax) * 72 / figure.dpi
-    title = fold(title, int(points / _TITLE / _LETTER))
+    title = fold(title, int(_OVERHANG * points / _TITLE / _LETTER))
     if not entries:
         ax.set_title(title, fontsize=_TITLE, loc="left", color=INK)
         return
@@ -61,12 +64,14 @@ def legend_above(ax: Axes, entries: Sequence[Artist], title: str) -> None:
 
 
 def expected_width(ax: Axes) -> float:
-    """How many pixels wide the axes will be: a layout engine widens axes that are alone when it first draws them."""
+    """How many pixels wide the axes will be: a layout engine widens them when it first draws them."""
     figure = ax.figure
     assert figure is not None
     now = float(ax.get_window_extent().width)
-    alone = len(figure.axes) == 1 and figure.get_layout_engine() is not None
-    return max(now, _ALONE * float(figure.bbox.width)) if alone else now
+    place = ax.get_subplotspec()
+    if place is None or figure.get_layout_engine() is None:
+        return now
+    return max(now, _FILLED * float(figure.bbox.width) / place.get_gridspec().ncols)
 
 
 def _columns(widths: Sequence[float], room: float) -> int:

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from simdist.plot.legend import legend_above
+from simdist.plot.legend import expected_width, legend_above
 
 NAMES = ["forward (F)", "backward (B)", "optimizer (O)", "communication (C)", "waiting for a rank (w)", "pale: launch"]
 
@@ -58,3 +58,17 @@ def test_nothing_to_explain_is_no_legend() -> None:
 def test_the_title_is_broken_where_the_width_ends() -> None:
     assert made(9.0).get_title(loc="left") == "title · of two parts"
     assert made(1.2).get_title(loc="left") == "title\nof two parts"
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_the_width_that_a_layout_engine_will_give_is_foreseen(columns: int) -> None:
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    ax = figure.subplots(2, columns, squeeze=False)[0, 0]
+    foreseen = expected_width(ax)
+    figure.draw_without_rendering()
+    assert foreseen == pytest.approx(ax.get_window_extent().width, rel=0.1)
+
+
+def test_without_a_layout_engine_the_width_is_what_it_is() -> None:
+    ax = Figure().subplots()
+    assert expected_width(ax) == ax.get_window_extent().width
