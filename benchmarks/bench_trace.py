@@ -2,8 +2,8 @@
 
 * Recording: a tuple appended to a list, the clock moved; against a bare SimPy timeout in the same run (goal: at most 0.25).
 * Writing: a million spans of a data-parallel training as one Chrome file, against ``json.dumps`` of the same spans as
-  dictionaries that are there already, without writing the text to a file (goal: at most 0.45). Both in processor time, interleaved, the best of each: the machine's
-  other work does not count.
+  dictionaries that are there already, without writing the text to a file (goal: at most 0.45). Both in processor time,
+  interleaved, the best of each: the machine's other work does not count.
 * Memory: the peak that writing adds, for a tenth of the spans and for all of them.
 """
 
