@@ -13,8 +13,9 @@ import numpy as np
 
 from simdist.plot import caption
 from simdist.plot.legend import expected_width, legend_above
-from simdist.plot.palette import GRID, INK, KINDS, MUTED, Look, darker, paler
-from simdist.plot.pieces import Piece, pieces, runs
+from simdist.plot.palette import GRID, INK, KINDS, MUTED, darker, paler
+from simdist.plot.pieces import Piece, pieces
+from simdist.plot.words import write_words
 from simdist.trace.span import MAIN, Flow
 from simdist.trace.trace import Trace
 
@@ -31,13 +32,8 @@ _WIDTH, _ROW, _MARGIN, _TALLEST = 9.0, 0.34, 1.25, 13.0
 """Inches: the figure, the row of a rank with one stream, what is not rows, the tallest figure."""
 
 _MAIN_HEIGHT, _STREAM_HEIGHT = 0.62, 0.28
-_FONT = 7.5
-_BOXED = ("communication", "sleep", "idle")
-"""Kinds whose letters need a ground: there is a hatch, or an arrow may pass."""
-
 _MANY = 16
 """From more ranks on, streams have no names and show only if they tell something new."""
-_MAX_LETTERS = 500
 _MAX_ARROWS = 60
 
 
@@ -99,7 +95,7 @@ def timeline(
     quantum = (end - start) / max(200.0, 1.5 * width)
     areas = {row: pieces(streams[row.rank, row.stream], start, end, quantum) for row in rows}
     _draw_areas(ax, areas)
-    _draw_letters(ax, areas, (end - start) / width, height / depth)
+    write_words(ax, areas, (end - start) / width, height / depth)
     _draw_messages(ax, _arrows(trace, messages, start, end), rows)
     _dress(ax, trace, rows, len(chosen), height / depth)
     what = f"{len(chosen)} of them shown" if len(chosen) < trace.world_size else ""
@@ -206,51 +202,6 @@ def _boxes(bounds: list[tuple[float, float]], row: Row) -> Path:
     corners[:, (0, 3, 4), 1] = row.top
     corners[:, (1, 2), 1] = row.top + row.height
     return Path.make_compound_path_from_polys(corners)
-
-
-def _draw_letters(ax: Axes, areas: dict[Row, list[Piece]], per_pixel: float, unit: float) -> None:
-    """Write into each run what it is, in full where there is room, the widest ones first if they are very many.
-
-    Args:
-        ax: axes.
-        areas: what was drawn.
-        per_pixel: seconds per pixel.
-        unit: pixels per unit of height.
-    """
-    figure = ax.figure
-    assert figure is not None
-    point = figure.dpi / 72
-    wanted: list[tuple[float, float, float, str, str, bool]] = []
-    for row, found in areas.items():
-        if row.stream != MAIN or row.height * unit < 1.1 * _FONT * point:
-            continue
-        for run in runs(found):
-            look = KINDS[run.kind]
-            room = (run.end - run.start) / per_pixel / (0.62 * _FONT * point)
-            text = next((text for text in _texts(run, look) if text and len(text) + 0.6 <= room), None)
-            if text is not None:
-                middle = (run.start + run.end) / 2
-                ink = INK if run.pale else look.ink
-                wanted.append((run.end - run.start, middle, row.middle, text, ink, run.kind in _BOXED))
-    wanted.sort(key=lambda item: -item[0])
-    for _, x, y, text, ink, boxed in wanted[:_MAX_LETTERS]:
-        label = ax.text(x, y, text, color=ink, fontsize=_FONT, ha="center", va="center", clip_on=True, zorder=5)
-        if boxed:
-            label.set_bbox({"facecolor": "white", "alpha": 0.85, "linewidth": 0, "pad": 0.6})
-
-
-def _texts(run: Piece, look: Look) -> tuple[str, ...]:
-    """What to write, the longest first."""
-    if run.kind == "communication":
-        return (run.name, run.name.partition(" #")[0], look.letter)
-    if run.kind == "wait":
-        blamed: list[int] = list((run.details or {}).get("for") or ())
-        if len(blamed) == 1:
-            return (f"waits for rank {blamed[0]}", f"for rank {blamed[0]}", f"for {blamed[0]}", look.letter)
-        return (look.letter,)
-    if run.kind == "compute" and run.name:
-        return (run.name, look.letter)
-    return (look.label, look.letter)
 
 
 def _arrows(trace: Trace, messages: bool | None, start: float, end: float) -> list[Flow]:
