@@ -109,6 +109,8 @@ class Moment:
         return rank
 
     def __str__(self) -> str:
+        if not self.activities:
+            return "(nothing is known: the run kept no trace)"
         lines = [f"at {_clock(self.time, self.end)} of {_clock(self.end, self.end)}"]
         lines.append(f"{'rank':>4} {'stream':8} {'since':>14} {'until':>14}  does")
         for row in self.activities:

@@ -30,6 +30,9 @@ __all__ = ["CriticalPath", "Step", "critical_path"]
 Key = tuple[int, str]
 """A rank and the name of one of its streams."""
 
+ROUNDING = 1e-12
+"""A wait's end is a sum of waits: it may differ from the time of the message that ended it by rounding."""
+
 SHOWN_STEPS = 40
 """How many stretches the text lists; a longer path is shown by its longest ones."""
 
@@ -204,9 +207,9 @@ class _Walk:
         """A wait without blame (a tree's): it ended with the last message posted in it, if the trace has messages."""
         rank, start = row[0], row[4]
         arrivals = self.arrivals.get(rank, [])
-        place = bisect_right(arrivals, (time, sys.maxsize)) - 1
+        place = bisect_right(arrivals, (time * (1 + ROUNDING), sys.maxsize)) - 1
         if place >= 0 and arrivals[place][0] > start:
-            posted, source = arrivals[place]
+            posted, source = min(arrivals[place][0], time), arrivals[place][1]
             if self._is_new((source, MAIN), posted):
                 self._step(row, posted, time)
                 return self._came(source, posted), posted

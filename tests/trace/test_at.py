@@ -85,6 +85,12 @@ def test_its_text() -> None:
     ]
 
 
+def test_a_run_without_a_trace() -> None:
+    moment = at(Trace([], world_size=2, end=1.0), 0.5)
+    assert (len(moment), moment.previous, moment.next) == (0, None, None)
+    assert str(moment) == "(nothing is known: the run kept no trace)"
+
+
 def _waiting(rank: int, cause: int) -> tuple[object, ...]:
     return (rank, "main", "wait", "recv", 0.0, 1.0, {"for": [cause], "op": f"recv from rank {cause}"})
 

@@ -160,6 +160,20 @@ def test_in_a_tree_the_path_follows_the_messages() -> None:
     assert path.steps[0].name == "slow"
 
 
+def test_a_wait_that_ends_a_rounding_before_its_message() -> None:
+    rows = [
+        (0, "main", "compute", "slow", 0.0, 0.1 + 0.2, None),
+        (0, "main", "communication", "broadcast #0", 0.1 + 0.2, 1.0, None),
+        (1, "main", "wait", "broadcast #0", 0.0, 0.3, {"op": "broadcast #0"}),
+        (1, "main", "communication", "broadcast #0", 0.3, 1.0, None),
+        (1, "main", "compute", "use", 1.0, 2.0, None),
+        (0, "main", "idle", "returned", 1.0, 2.0, None),
+    ]
+    path = critical_path(Trace(rows, [(0, 1, 0.1 + 0.2, 0.1 + 0.2, 1.0, 8, "b")], world_size=2, end=2.0))
+    assert_tiles(path)
+    assert [s.name for s in path] == ["slow", "broadcast #0", "use"]
+
+
 def test_a_seam_opened_by_rounding_does_not_end_the_walk() -> None:
     rows = [(0, "main", "compute", "a", 0.0, 0.3, None), (0, "main", "compute", "b", 0.1 + 0.2, 1.0, None)]
     path = critical_path(Trace(rows, world_size=1, end=1.0))
@@ -179,9 +193,10 @@ def _train(rank: int, world_size: int) -> None:
     dist.barrier()
 
 
+@pytest.mark.parametrize("world_size", [4, 8])
 @pytest.mark.parametrize("cluster", ["dgx-a100", "pc-10gbe"])
-def test_real_runs_are_tiled_without_waiting(cluster: str) -> None:
-    path = sd.run(_train, world_size=4, cluster=cluster).critical_path()
+def test_real_runs_are_tiled_without_waiting(cluster: str, world_size: int) -> None:
+    path = sd.run(_train, world_size=world_size, cluster=cluster).critical_path()
     assert_tiles(path)
     assert "wait" not in path.parts
 
