@@ -14,6 +14,7 @@ from typing import NamedTuple
 from simdist.backends.watchdog import EndlessLoopError
 from simdist.errors import CollectiveMismatchError, DeadlockError, DistTimeoutError, OutOfMemoryError
 from simdist.learn.case import Case
+from simdist.learn.limit import GiveUp
 
 __all__ = ["KINDS", "Failure", "explain"]
 
@@ -35,6 +36,7 @@ class Failure(NamedTuple):
 KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (NotImplementedError, "not attempted"),
     (EndlessLoopError, "endless loop"),
+    (GiveUp, "endless loop"),
     (DeadlockError, "deadlock"),
     (DistTimeoutError, "timeout"),
     (CollectiveMismatchError, "mismatch"),
@@ -62,7 +64,7 @@ def explain(error: BaseException, case: Case, filename: str, seconds: float) -> 
     if isinstance(error, NotImplementedError):
         return Failure(word, "The hole is still there: replace `raise NotImplementedError` by your program.", False)
     where = _place(error, filename)
-    if isinstance(error, EndlessLoopError):
+    if isinstance(error, (EndlessLoopError, GiveUp)):
         text = str(error) if "simulated time" in str(error) else _ENDLESS.format(seconds=seconds, where=where)
     elif isinstance(error, SystemExit):
         text = f"The function left the interpreter (sys.exit){where}. Return instead."

@@ -18,7 +18,7 @@ from simdist.launch import run
 from simdist.learn.case import Case
 from simdist.learn.classroom import classroom
 from simdist.learn.failure import Failure, explain
-from simdist.learn.limit import host_limit
+from simdist.learn.limit import GiveUp, host_limit
 from simdist.result import Run
 from simdist.sim.kernel import Stopped
 from simdist.sim.rank import SimRank
@@ -141,7 +141,11 @@ def attempt(
                     world_size=p, cluster=classroom(p, case.scale), backend=backend, seed=case.seed,
                     watchdog=seconds / 2, timeout=None if backend == "sim" else seconds / 2,
                 )  # fmt: skip
-        except (Exception, SystemExit) as error:  # whatever a learner's function does: it becomes a row of the table
+        except (
+            Exception,
+            SystemExit,
+            GiveUp,
+        ) as error:  # whatever a learner's function does: it becomes a row of the table
             failure = explain(error, case, filename, seconds)
     done = None if done is None else _named(done, name)
     return Trial(case, done, failure, expected, tuple(dict.fromkeys(str(one.message) for one in heard)))
