@@ -7,6 +7,7 @@ the checker teach nothing and are not shown.
 
 from __future__ import annotations
 
+from linecache import getline
 from pathlib import Path
 from traceback import walk_tb
 from typing import NamedTuple
@@ -77,6 +78,9 @@ def explain(error: BaseException, case: Case, filename: str, seconds: float) -> 
 
 
 def _place(error: BaseException, filename: str) -> str:
-    """The innermost line of the learner's file that the exception passed, as `` (mine.py:12)``, or nothing."""
+    """The innermost line of the learner's file that the exception passed, as `` (mine.py:12: x[8])``, or nothing."""
     lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == filename]
-    return f" ({Path(filename).name}:{lines[-1]})" if lines else ""
+    if not lines:
+        return ""
+    source = getline(filename, lines[-1]).strip()
+    return f" ({Path(filename).name}:{lines[-1]}{': ' if source else ''}{source})"

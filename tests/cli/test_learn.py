@@ -46,3 +46,13 @@ def test_a_solution_that_does_nothing_fails_with_exit_code_1(call, tmp_path: Pat
     path = tmp_path / "solution_that_does_nothing.py"
     path.write_text("def nothing(*args, **options):\n    return None\n")
     assert call("learn", "check", name, f"{path}:nothing").exit_code == 1
+
+
+def test_a_check_as_json_is_json_alone(call, tmp_path: Path) -> None:
+    path = tmp_path / "solution_as_json.py"
+    path.write_text("def nothing(x, rank, world_size):\n    print('working')\n")
+    shown = call("learn", "check", "exchange", f"{path}:nothing", "--json")
+    assert shown.exit_code == 1
+    found = json.loads(shown.stdout)
+    assert (found["exercise"], found["passed"]) == ("exchange", False)
+    assert "finishes: yes (p = 2, 3, 8) ✔" in found["criteria"]

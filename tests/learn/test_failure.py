@@ -34,6 +34,7 @@ def test_an_exception_names_the_learners_line() -> None:
     found = explain(raised(KeyError("chunk")), CASE, __file__, 1.0)
     assert found.word == "KeyError"
     assert found.lesson.startswith("p = 3: KeyError: 'chunk' (test_failure.py:")
+    assert found.lesson.endswith(": raise error)")
 
 
 def test_without_a_line_the_text_alone() -> None:
