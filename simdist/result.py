@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .backends.settings import MemoryUse
-from .trace import Trace, breakdown
+from .trace import Trace, breakdown, steps
 from .units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -74,13 +74,29 @@ class Run:
         """Where each rank's time went."""
         return breakdown.breakdown(self.trace)
 
-    def report(self) -> str:
-        """Where the time went, as a text: per part the mean over ranks and the slowest rank; the parts sum to the time."""
+    def report(self, step: int | None = None) -> str:
+        """Where the time went, as a text: the mean over ranks of each part, and the extreme ranks; the parts sum to the time.
+
+        Args:
+            step: only this training step (0 is the first, -1 the last; a step ends with an optimizer's updates); None for
+                the whole run.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        number = steps.count(self.trace)
+        measured = "simulated" if self.backend == "sim" else "measured"
+        if step is not None:
+            part = steps.cut(self.trace, step)
+            head = f"{self.name}: step {step % number} of {number}, {self.where()}, {format_time(part.end)} {measured}"
+            return f"{head}\n{breakdown.report_text(part)}"
         lines = [
-            f"{self.name}: {self.world_size} ranks, {self.where()}, {format_time(self.time)}"
-            f" {'simulated' if self.backend == 'sim' else 'measured'}",
+            f"{self.name}: {self.world_size} ranks, {self.where()}, {format_time(self.time)} {measured}",
             breakdown.report_text(self.trace),
         ]
+        if number:
+            last = steps.cut(self.trace, -1).end
+            lines.append(f"{number} steps; the last one took {format_time(last)} (run.report(step=-1) shows its parts)")
         if self.memory:
             fullest = max(self.memory, key=lambda use: use.peak)
             lines.append(
@@ -140,7 +156,7 @@ class Run:
         """Draw where each rank's time went, as stacked bars."""
         from .plot.breakdown import breakdown as draw
 
-        return draw(self.breakdown, ax=ax)
+        return draw(self.breakdown, ax=ax, title=f"{self.name}: {self.where()}")
 
     # -- files ------------------------------------------------------------------------------------------------------
 

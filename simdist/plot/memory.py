@@ -68,7 +68,7 @@ def curves(trace: Trace, rank: int) -> tuple[NDArray[np.float64], dict[str, NDAr
     return np.asarray(times), dict(zip(kinds, table, strict=True))
 
 
-def memory(trace: Trace, rank: int = 0, capacity: int | None = None, ax: Axes | None = None) -> Axes:
+def memory(trace: Trace, rank: int = 0, capacity: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw the memory of one rank.
 
     Args:
@@ -122,7 +122,7 @@ def _draw_class(
     )  # fmt: skip
 
 
-def _draw_capacity(ax: Axes, peak: float, capacity: int | None) -> float:
+def _draw_capacity(ax: Axes, peak: float, capacity: float | None) -> float:
     """The line, or a sentence if it is far above; returns the upper edge of the picture in bytes."""
     if capacity is None:
         return 1.2 * peak or 1.0

@@ -189,7 +189,9 @@ class Kernel:
         """End every task that is still suspended, in order, so that no greenlet outlives the run."""
         self.ready.clear()
         for task in self.tasks:
-            while task.greenlet and not task.greenlet.dead:
+            for _ in range(_PATIENCE):  # a rank may catch everything and try again; it is then left to the collector
+                if not task.greenlet or task.greenlet.dead:
+                    break
                 try:
                     task.greenlet.throw(Stopped)
                 except greenlet.GreenletExit:
@@ -200,6 +202,7 @@ class Kernel:
 
 
 _CLOCK = Waiting("the clock")
+_PATIENCE = 50
 
 
 def _call_back(event: Any) -> None:

@@ -120,3 +120,17 @@ def test_deep_recursion_in_a_rank(depth):
         return down(depth)
 
     assert run(program, 2).results == [0, 0]
+
+
+def test_a_rank_that_catches_everything_does_not_hold_up_the_end():
+    def program(rank):
+        if rank.rank == 1:
+            raise ValueError("over")
+        while True:
+            try:
+                rank.irecv(np.zeros(1), 1, (0, 0, 0), None).wait()
+            except BaseException:
+                continue
+
+    with pytest.raises(ValueError, match="over"):
+        run(program, 2)
