@@ -50,7 +50,7 @@ def test_a_run_inside_a_run_is_refused():
     def outer(rank, world_size):
         sd.run(nothing, world_size=1)
 
-    with pytest.raises(DistError, match="sd.run was called inside a run"):
+    with pytest.raises(DistError, match=r"sd.run was called inside a run"):
         sd.run(outer, world_size=2)
 
 

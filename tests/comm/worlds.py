@@ -32,7 +32,7 @@ class Post:
 
 
 def run_steps(algorithm, chunks, root=0, combine=None, divisor=0):
-    """Run an algorithm on all ranks: ``chunks[rank]`` is the list (or dict) of that rank's chunks; returns the log of messages."""
+    """Run an algorithm on all ranks (``chunks[rank]``: that rank's list or dict of chunks); the log of messages."""
     size = len(chunks)
     mail = Mail()
     programs = [_rank(algorithm, Post(mail, r, size), chunks[r], root, combine, divisor) for r in range(size)]

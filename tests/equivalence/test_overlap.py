@@ -1,7 +1,8 @@
 """How much communication is left outside when it overlaps with the backward pass: worked out by hand.
 
 A model of three layers whose gradients come in the order c, b, a. The backward pass of each layer takes 3, 2 and 1 ms;
-a bucket holds one layer; an all-reduce of two ranks takes t = 2 (alpha + (n / 2) / B) seconds (a ring of two: two steps of half the bytes).
+a bucket holds one layer; an all-reduce of two ranks takes t = 2 (alpha + (n / 2) / B) seconds (a ring of two: two steps
+of half the bytes).
 """
 
 import numpy as np

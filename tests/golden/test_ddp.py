@@ -1,6 +1,7 @@
 """DistributedDataParallel against numbers recorded from PyTorch 2.13's DDP on gloo, at world 2 and 4, simulated and real."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ class Chain(nn.Module):
 
     def __init__(self, sizes):
         super().__init__()
-        self.ls = nn.ModuleList([nn.Linear(a, b) for a, b in zip(sizes, sizes[1:], strict=False)])
+        self.ls = nn.ModuleList([nn.Linear(a, b) for a, b in pairwise(sizes)])
 
     def forward(self, x):
         for layer in self.ls:
