@@ -129,26 +129,29 @@ def attempt(
         seconds: of the host, after which it is given up.
         filename: the learner's file, to find the line of an exception.
     """
-    p = case.world_size
     done: Run | None = None
     failure: Failure | None = None
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
             with host_limit(seconds):
-                done = run(
-                    rank_program, packed, program, given, case,
-                    world_size=p, cluster=classroom(p, case.scale), backend=backend, seed=case.seed,
-                    watchdog=seconds / 2, timeout=None if backend == "sim" else seconds / 2,
-                )  # fmt: skip
-        except (
-            Exception,
-            SystemExit,
-            GiveUp,
-        ) as error:  # whatever a learner's function does: it becomes a row of the table
+                settings = _settings(case, backend, seconds)
+                done = _named(run(rank_program, packed, program, given, case, **settings), name)
+        except (Exception, SystemExit, GiveUp) as error:  # whatever the function does becomes a row of the table
             failure = explain(error, case, filename, seconds)
-    done = None if done is None else _named(done, name)
     return Trial(case, done, failure, expected, tuple(dict.fromkeys(str(one.message) for one in heard)))
+
+
+def _settings(case: Case, backend: str, seconds: float) -> dict[str, Any]:
+    """How ``run`` is called: half of the host's time is left for what a run does around the ranks."""
+    return {
+        "world_size": case.world_size,
+        "cluster": classroom(case.world_size, case.scale),
+        "backend": backend,
+        "seed": case.seed,
+        "watchdog": seconds / 2,
+        "timeout": None if backend == "sim" else seconds / 2,
+    }
 
 
 def _named(done: Run, name: str) -> Run:
