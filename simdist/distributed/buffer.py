@@ -19,9 +19,10 @@ import numpy as np
 from simdist.errors import GradientError
 from simdist.tensor import MetaArray, Tensor
 
-__all__ = ["array_of", "flatten", "numeric", "writeable"]
+__all__ = ["array_of", "flatten", "writeable"]
 
 _KINDS = "biufc"
+_ARRAYS = (np.ndarray, MetaArray)
 
 
 def array_of(value: Any, what: str) -> Any:
@@ -34,23 +35,21 @@ def array_of(value: Any, what: str) -> Any:
     Raises:
         TypeError: anything else, or an array of objects.
     """
+    kind = value.__class__
+    array = value if kind is np.ndarray or kind is MetaArray else _inside(value, what)
+    if array.dtype.kind not in _KINDS:
+        raise TypeError(f"{what} has dtype {array.dtype}: only arrays of numbers can be sent.")
+    return array
+
+
+def _inside(value: Any, what: str) -> Any:
+    """The array of a Tensor, or of a subclass of numpy's array."""
     array = value.data if isinstance(value, Tensor) else value
-    if not isinstance(array, np.ndarray | MetaArray):
+    if not isinstance(array, _ARRAYS):
         raise TypeError(
             f"{what} must be a numpy array or a simdist Tensor, got {type(value).__name__}: use np.array(...) or "
             "sd.tensor(...), and keep a reference, since the result is written into it."
         )
-    return numeric(array, what)
-
-
-def numeric(array: Any, what: str) -> Any:
-    """``array`` itself, if its elements are numbers.
-
-    Raises:
-        TypeError: an array of objects or strings.
-    """
-    if array.dtype.kind not in _KINDS:
-        raise TypeError(f"{what} has dtype {array.dtype}: only arrays of numbers can be sent.")
     return array
 
 
