@@ -62,13 +62,13 @@ def writeable(value: Any, what: str) -> Any:
         GradientError: a tensor that was computed with gradients (it is on the tape).
     """
     array = array_of(value, what)
-    if isinstance(value, Tensor) and value.requires_grad and not value.is_leaf:
+    if array.__class__ is not MetaArray and not array.flags.writeable:
+        raise ValueError(f"{what} is a read-only array; the result cannot be written into it. Pass a copy: x.copy().")
+    if array is not value and isinstance(value, Tensor) and value.requires_grad and not value.is_leaf:
         raise GradientError(
             f"{what} is a result that gradients flow through; overwriting it would falsify them. Pass x.detach(), or "
             "communicate the leaf it was computed from."
         )
-    if isinstance(array, np.ndarray) and not array.flags.writeable:
-        raise ValueError(f"{what} is a read-only array; the result cannot be written into it. Pass a copy: x.copy().")
     return array
 
 
@@ -82,7 +82,7 @@ def flatten(array: Any, copy: bool) -> tuple[Any, bool]:
     Returns:
         The buffer, and whether it shares memory (then nothing has to be written back).
     """
-    if isinstance(array, MetaArray):
+    if array.__class__ is MetaArray:
         return array if array.ndim == 1 else array.reshape(-1), True
     if array.flags.c_contiguous and not copy:
         return array.reshape(-1), True

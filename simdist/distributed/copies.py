@@ -52,7 +52,7 @@ def broadcast(
         array[...] = flat.reshape(array.shape)
 
     return issue(
-        found, "broadcast", flat, root=root, shape=array.shape, nbytes=array.nbytes, async_op=async_op,
+        found, "broadcast", flat, root=root, shape=array.shape, async_op=async_op,
         finish=None if shared else finish,
     )  # fmt: skip
 
@@ -119,7 +119,7 @@ def _all_gather(
         flat = np.empty(size * n, source.dtype)
         flat[group.members.rank * n : (group.members.rank + 1) * n] = source.reshape(-1)
     return issue(
-        group, name, flat, kind="all_gather", shape=source.shape, nbytes=flat.nbytes, async_op=async_op,
+        group, name, flat, kind="all_gather", shape=source.shape, async_op=async_op,
         finish=lambda: write(flat),
     )  # fmt: skip
 
@@ -158,7 +158,7 @@ def gather(
             target[...] = parts[rank].reshape(source.shape)
 
     return issue(
-        found, "gather", flat, root=root, shape=source.shape, nbytes=source.nbytes * found.size(),
+        found, "gather", flat, root=root, shape=source.shape, copies=found.size(),
         parts=parts, finish=finish, async_op=async_op,
     )  # fmt: skip
 
@@ -197,7 +197,7 @@ def scatter(
         target[...] = flat.reshape(target.shape)
 
     return issue(
-        found, "scatter", flat, root=root, shape=target.shape, nbytes=target.nbytes * found.size(),
+        found, "scatter", flat, root=root, shape=target.shape, copies=found.size(),
         parts=parts, finish=finish, async_op=async_op,
     )  # fmt: skip
 

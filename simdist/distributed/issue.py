@@ -25,6 +25,8 @@ from .work import Work
 
 __all__ = ["enter", "issue", "reduction_of", "root_of"]
 
+_AVG = ReduceOp.AVG
+
 
 def enter(group: ProcessGroup | None, what: str) -> ProcessGroup | None:
     """The group, or None (with a warning) if the current rank is no member."""
@@ -62,9 +64,9 @@ def root_of(group: ProcessGroup, rank: int | None, group_rank: int | None, what:
 
 def reduction_of(op: ReduceOp, dtype: np.dtype[Any], what: str) -> ReduceOp:
     """The reduction itself, if it can be done on ``dtype``."""
-    if not isinstance(op, ReduceOp):
+    if op.__class__ is not ReduceOp:
         raise TypeError(f"{what}: op must be a ReduceOp (ReduceOp.SUM, ...), got {op!r}.")
-    if op is ReduceOp.AVG and dtype.kind not in "fc":
+    if op is _AVG and dtype.kind not in "fc":
         raise ValueError(
             f"{what}: ReduceOp.AVG of {dtype} is not a whole number; reduce with SUM and divide, or convert to float."
         )
@@ -80,7 +82,7 @@ def issue(
     root: int | None = None,
     shape: tuple[int, ...] | None = None,
     op: ReduceOp | None = None,
-    nbytes: int = 0,
+    copies: int = 1,
     parts: dict[int, Any] | None = None,
     finish: Callable[[], None] | None = None,
     async_op: bool = False,
@@ -95,15 +97,15 @@ def issue(
         root: group rank of the root, if there is one.
         shape: what all ranks must agree on.
         op: the reduction, if there is one.
-        nbytes: size of the payload.
+        copies: how many buffers like ``flat`` the payload is.
         parts: chunk number -> array, where chunks are not slices of ``flat``.
         finish: writes the result into the caller's arrays.
         async_op: return a Work at once.
     """
-    key = (name, shape, flat.dtype, flat.size, op, root)
+    key = (name, shape, flat.dtype, flat.shape, op, root)
     request = group.requests.get(key)
     if request is None:
-        request = group.requests[key] = _request(group, name, kind or name, flat, root, shape, op, nbytes)
+        request = group.requests[key] = _request(group, name, kind or name, flat, root, shape, op, copies)
     sequence = group.sequence
     group.sequence = sequence + 1
     world = group.world
@@ -116,7 +118,7 @@ def issue(
 
 
 def _request(
-    group: ProcessGroup, name: str, kind: str, flat: Any, root: int | None, shape: Any, op: ReduceOp | None, nbytes: int
+    group: ProcessGroup, name: str, kind: str, flat: Any, root: int | None, shape: Any, op: ReduceOp | None, copies: int
 ) -> Request:
     """What is asked, as a value that all calls alike share."""
     members, size = group.members, group.size()
@@ -137,5 +139,5 @@ def _request(
         op.combine if op is not None else None,
         size if op is ReduceOp.AVG else 0,
         signature,
-        nbytes,
+        flat.nbytes * copies,
     )

@@ -49,7 +49,7 @@ def all_reduce(
         array[...] = flat.reshape(array.shape)
 
     return issue(
-        found, "all_reduce", flat, shape=array.shape, op=op, nbytes=array.nbytes, async_op=async_op,
+        found, "all_reduce", flat, shape=array.shape, op=op, async_op=async_op,
         finish=None if shared else finish,
     )  # fmt: skip
 
@@ -85,7 +85,7 @@ def reduce(
             array[...] = flat.reshape(array.shape)
 
     return issue(
-        found, "reduce", flat, root=root, shape=array.shape, op=op, nbytes=array.nbytes, finish=finish,
+        found, "reduce", flat, root=root, shape=array.shape, op=op, finish=finish,
         async_op=async_op,
     )  # fmt: skip
 
@@ -159,7 +159,6 @@ def _reduce_scatter(
         kind="reduce_scatter",
         shape=shape,
         op=op,
-        nbytes=flat.nbytes,
         finish=finish,
         async_op=async_op,
     )
