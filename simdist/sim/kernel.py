@@ -25,6 +25,7 @@ Fujimoto, "Parallel and Distributed Simulation Systems", 2000.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 from heapq import heappush
 from typing import Any
@@ -80,6 +81,7 @@ class Kernel:
         self.current: Task | None = None
         self.stop_time = float("inf")
         self.heartbeat = 0
+        self.given_up = False
 
     # -- tasks ------------------------------------------------------------------------------------------------------
 
@@ -98,7 +100,12 @@ class Kernel:
             What ``wake`` was given. An exception given to ``throw`` is raised here.
         """
         task.waiting = waiting
-        value = self.hub.switch()
+        try:
+            value = self.hub.switch()
+        except greenlet.GreenletExit:
+            if self.given_up:
+                self._sleep_for_ever()
+            raise
         task.waiting = None
         if value.__class__ is _Raise:
             raise value.error
@@ -189,20 +196,35 @@ class Kernel:
         """End every task that is still suspended, in order, so that no greenlet outlives the run."""
         self.ready.clear()
         for task in self.tasks:
-            for _ in range(_PATIENCE):  # a rank may catch everything and try again; it is then left to the collector
+            self.current = task  # its clean-up may wait again
+            for attempt in range(_PATIENCE + 1):
                 if not task.greenlet or task.greenlet.dead:
                     break
+                if attempt == _PATIENCE:  # it catches everything and tries again: it is put to sleep where it waits
+                    self.given_up = True
+                    _asleep.append(task.greenlet)
                 try:
                     task.greenlet.throw(Stopped)
                 except greenlet.GreenletExit:
                     pass
                 except Exception:  # the user's own clean-up failed: the run has its result or its error already
                     break
+            self.given_up = False
             task.finished = True
+        self.current = None
+
+    def _sleep_for_ever(self) -> None:
+        """The end of a rank that will not end: nothing that is thrown into it reaches its own code any more."""
+        while True:
+            with suppress(greenlet.GreenletExit):
+                self.hub.switch()
 
 
 _CLOCK = Waiting("the clock")
 _PATIENCE = 50
+"""How often a rank that catches everything is asked to end."""
+_asleep: list[Any] = []
+"""Greenlets that did not end. They are kept: the collector, too, would throw an exit into them, again and again."""
 
 
 def _call_back(event: Any) -> None:

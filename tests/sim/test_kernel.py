@@ -1,5 +1,7 @@
 """The clock keeps its promises: order at equal times, absolute instants, no way back, hash seeds do not matter."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -123,14 +125,21 @@ def test_deep_recursion_in_a_rank(depth):
 
 
 def test_a_rank_that_catches_everything_does_not_hold_up_the_end():
+    """It is put to sleep where it waits; neither the end of the run nor the collector wakes it."""
+    laps = []
+
     def program(rank):
         if rank.rank == 1:
             raise ValueError("over")
         while True:
             try:
+                laps.append(1)
                 rank.irecv(np.zeros(1), 1, (0, 0, 0), None).wait()
             except BaseException:
                 continue
 
     with pytest.raises(ValueError, match="over"):
         run(program, 2)
+    before = len(laps)
+    gc.collect()
+    assert len(laps) == before < 100
