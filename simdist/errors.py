@@ -1,8 +1,9 @@
 """Which errors does simdist raise, and whose fault is each?
 
-Every error is a lesson: who (rank), when (simulated time), what was expected, what was got, what to try. A mistake of the
-person who uses simdist raises one of these classes; a mistake of ours is an ``assert``. Where torch has a class for the same
-mistake, ours derives from the same built-in exception, so that code that catches ``RuntimeError`` or ``ValueError`` works.
+Every error is a lesson: who (rank), when (simulated time), what was expected, what was got, what to try. A mistake of
+the person who uses simdist raises one of these classes; a mistake of ours is an ``assert``. Where torch has a class
+for the same mistake, ours derives from the same built-in exception, so that code that catches ``RuntimeError`` or
+``ValueError`` works.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which words does everyone share for sizes, times and rates?
 
-Inside simdist there are only seconds, bytes, bytes per second and flop per second. Units exist at the border: where a person
-types a number (``50 * GB``, ``2 * us``, ``gbit(400)``) and where a number is printed. ``GB`` is 10**9 bytes, ``GiB`` is
-2**30; bits appear only as ``gbit``.
+Inside simdist there are only seconds, bytes, bytes per second and flop per second. Units exist at the border: where a
+person types a number (``50 * GB``, ``2 * us``, ``gbit(400)``) and where a number is printed. ``GB`` is 10**9 bytes,
+``GiB`` is 2**30; bits appear only as ``gbit``.
 """
 
 from __future__ import annotations

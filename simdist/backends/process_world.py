@@ -1,8 +1,8 @@
 """What does a rank see of its backend when it is a real process?
 
-The same ``World`` as in simulation, over a ``process.Endpoint``. The same executor runs the same steps of a collective
-(``comm.execute``), so the numbers are equal bit for bit. Asynchronous collectives run on one thread per process
-group, in order, as on a stream; a blocking one joins the queue if there is one.
+The same ``World`` as in simulation, over a ``process.Endpoint``. The same executor runs the same steps of a
+collective (``comm.execute``), so the numbers are equal bit for bit. Asynchronous collectives run on one thread per
+process group, in order, as on a stream; a blocking one joins the queue if there is one.
 
 Times are measured. The main stream of the trace is tiled like a simulated one: what lies between two communications
 is computing.

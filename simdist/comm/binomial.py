@@ -2,9 +2,8 @@
 
 A binomial tree, seen from the root (ranks are counted from the root on, so any root will do). Broadcast: in round k
 every rank that has the data sends it 2**k ranks further; after ceil(log2 p) rounds everybody has it. Reduce is the
-same tree walked
-backwards: leaves send first, inner ranks combine what their children bring, then send up. The whole buffer is one
-chunk.
+same tree walked backwards: leaves send first, inner ranks combine what their children bring, then send up. The whole
+buffer is one chunk.
 
 Time on an idle network: ceil(log2 p) (alpha + n beta). Source: Thakur, Rabenseifner and Gropp, "Optimization of
 collective communication operations in MPICH", IJHPCA 2005.

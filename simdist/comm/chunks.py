@@ -1,8 +1,7 @@
 """Which elements does a chunk hold?
 
 A buffer of n elements is cut into p chunks whose sizes differ by at most one; the longer ones come first. With n < p
-the last
-chunks are empty, and messages about them are empty too: every algorithm works for every n.
+the last chunks are empty, and messages about them are empty too: every algorithm works for every n.
 """
 
 from __future__ import annotations

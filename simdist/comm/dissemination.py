@@ -1,8 +1,7 @@
 """How do ranks know that everybody has arrived?
 
 In round k each rank tells the rank 2**k further that it (and all it has heard of) is there. After ceil(log2 p) rounds
-each
-has heard of all. Messages are empty: the time is ceil(log2 p) alpha. Source: Hensgen, Finkel and Manber, "Two
+each has heard of all. Messages are empty: the time is ceil(log2 p) alpha. Source: Hensgen, Finkel and Manber, "Two
 algorithms for barrier synchronization", IJPP 1988.
 """
 

@@ -1,8 +1,7 @@
 """How does a rank carry out its steps?
 
 The executor is the same for every algorithm and every backend; the transport is the only way out. In each step the
-receive is
-posted first, then the send, then both are waited for: with the receive posted, no ring can block itself.
+receive is posted first, then the send, then both are waited for: with the receive posted, no ring can block itself.
 
 The order of additions is fixed by the steps alone, and each addition has the lower rank's value on the left; so the
 bytes of the result are the same on every backend.

@@ -2,7 +2,7 @@
 
 A collective algorithm is data: for each rank a sequence of ``Step``s. A step receives at most one chunk and sends at
 most one chunk, both at once, and the next step begins when both are done. Nothing is executed here; ``comm.execute``
-runs a rank's steps over a transport, ``comm.replay`` runs all ranks' steps in one go, and a picture of the algorithm
+runs a rank's steps over a transport, ``sim.replay`` runs all ranks' steps in one go, and a picture of the algorithm
 is a table of steps.
 
 Peers are *group* ranks. Chunks are numbered; which elements a chunk holds is decided by who calls (``comm.chunks``).

@@ -1,8 +1,8 @@
 """torch.distributed's names, on every backend.
 
-``group`` (who belongs together) · ``reductions`` and ``copies`` (what a group does together) · ``point_to_point`` (how
-two ranks talk) · ``issue`` (how a call is made) · ``work`` (when an asynchronous operation is complete) · ``buffer`` and
-``array_list`` (how arrays travel) · ``bucket``, ``reducer``, ``ddp`` (data parallel training).
+``group`` (who belongs together) · ``reductions`` and ``copies`` (what a group does together) · ``point_to_point``
+(how two ranks talk) · ``issue`` (how a call is made) · ``work`` (when an asynchronous operation is complete) ·
+``buffer`` and ``array_list`` (how arrays travel) · ``bucket``, ``reducer``, ``ddp`` (data parallel training).
 """
 
 from simdist.comm.reduce_op import ReduceOp

@@ -2,9 +2,8 @@
 
 Collectives work on contiguous one-dimensional buffers. An array that is contiguous already is used in place; anything
 else (a transpose, a strided slice) is copied to a buffer, and the result is written back *through the view*, so the
-base changes where the
-view looks and nowhere else. An asynchronous call always works on a copy: its input is taken when it is issued, its
-result appears when it is waited for, so the order of execution never shows.
+base changes where the view looks and nowhere else. An asynchronous call always works on a copy: its input is taken
+when it is issued, its result appears when it is waited for, so the order of execution never shows.
 
 Accepted are numpy arrays, simdist Tensors, and shape-only MetaArrays. A tensor that is a result on the tape is
 refused: changing it in place would falsify the gradients.

@@ -1,9 +1,8 @@
 """Who belongs together?
 
 A process group is an ordered set of ranks that communicate among themselves. The world is group 0; ``new_group``
-makes more. Every
-rank must make the same groups in the same order, members or not: a group's number, which its messages carry, is the
-count of groups that the rank has seen (torch requires the same).
+makes more. Every rank must make the same groups in the same order, members or not: a group's number, which its
+messages carry, is the count of groups that the rank has seen (torch requires the same).
 
 Global and group ranks: ``src=`` and ``dst=`` of every call are *global* ranks, ``group_src=`` and ``group_dst=`` are
 positions in the group. Mixing them works in the world group and fails in the first other one; so a global rank that

@@ -1,9 +1,8 @@
 """What is one simulated run?
 
 A job puts the parts together: the kernel, the network, the ranks, the rows of the trace. ``run`` runs it to the end
-and gives
-what happened, or raises what went wrong: the exception of the earliest rank (in simulated time, then by number), a
-deadlock, a time-out.
+and gives what happened, or raises what went wrong: the exception of the earliest rank (in simulated time, then by
+number), a deadlock, a time-out.
 """
 
 from __future__ import annotations

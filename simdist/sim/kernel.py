@@ -11,9 +11,8 @@ independent of the order of execution:
    an event is scheduled at an absolute time, and all events happen in the order (time, insertion).
 
 Why that is right. Programs of blocking sends and receives with named partners are Kahn networks: what they compute,
-and when,
-does not depend on which runnable task runs first. And nothing is ever posted into the past: a task made runnable
-while the environment stands at T has a clock of at least T.
+and when, does not depend on which runnable task runs first. And nothing is ever posted into the past: a task made
+runnable while the environment stands at T has a clock of at least T.
 
 In **strict mode** every advance of a clock is a SimPy event, so that tasks run in the order of time. It is slow and
 obvious, and the lazy mode is tested against it, bit for bit.

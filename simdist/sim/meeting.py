@@ -1,16 +1,22 @@
 """Where do the members of a group meet for one collective?
 
 Collectives match by their order within a group: the k-th call of each member belongs together. A ``Meeting`` is what
-the
-simulator knows about one such k: who has come, with which call, when. It serves three ends.
+the simulator knows about one such k: who has come, with which call, when. It serves three ends.
 
 * **Checking.** Each arrival's signature is compared with the first one's; a difference is raised on every rank of the
   group, naming both lines.
 * **Waiting told apart from transfer.** In a symmetric algorithm nobody can finish before the last member has come, so
   the time until then is waiting for a straggler, and the rest is communication.
-* **The short cut.** If every member comes with a blocking call and nothing else under way, and each link belongs to
-  one member, the members park here and the last one replays the algorithm for all (``sim.replay``). As soon as one
-  member does not qualify, all go the long way (``comm.execute`` over the network). Both give the same bits.
+* **The short cut.** If the algorithm is symmetric, every member comes with a blocking call and nothing else under
+  way, and each link belongs to one member, the members park here and the last one replays the algorithm for all
+  (``sim.replay``). As soon as one member does not qualify, all go the long way (``comm.execute`` over the network).
+  Both give the same bits.
+
+Why only symmetric algorithms may park. A parked member stands still while the environment's clock goes on. Where
+nobody can finish before the last member has come, all go on at or after the present. In a broadcast the root is done
+long before the last leaf comes: it would go on in the past, and its next message would enter a shared link after
+later ones. (On the long way, members of a symmetric algorithm that were parked do post messages into the past, but
+only into ports that nobody else can use until they have finished.)
 """
 
 from __future__ import annotations
@@ -47,19 +53,20 @@ class Ways(NamedTuple):
 class Meeting:
     """What is known about one collective of one group; also the reason for which its parked members are suspended."""
 
-    __slots__ = ("_blame", "_details", "calls", "error", "group", "inside", "label", "last_arrival",  "long_way",
+    __slots__ = ("_blame", "_details", "calls", "error", "first", "group", "inside", "label", "last_arrival", "long_way",
                  "missing", "starts", "tasks", "ways")  # fmt: skip
 
-    def __init__(self, members: Members, label: str, ways: Ways, shortcut: bool) -> None:
+    def __init__(self, first: Call, ways: Ways, shortcut: bool) -> None:
+        members = first.request.members
         size = len(members.ranks)
-        self.group, self.label, self.ways = members, label, ways
+        self.first, self.group, self.label, self.ways = first, members, first.label, ways
         self._details: dict[str, Any] | None = None
         self._blame: dict[str, Any] | None = None
         self.calls: list[Call | None] = [None] * size
         self.starts: list[float] = [0.0] * size
         self.tasks: list[Task | None] = [None] * size
         self.last_arrival = 0.0
-        self.long_way = not (shortcut and ways.short)
+        self.long_way = not (shortcut and ways.short and first.request.algorithm.symmetric)
         self.missing = self.inside = size
         self.error: str | None = None
 
@@ -67,24 +74,27 @@ class Meeting:
     def details(self) -> dict[str, Any]:
         """What a trace tells about the collective (one dictionary for all members)."""
         if self._details is None:
-            self._details = next(call for call in self.calls if call is not None).details
+            self._details = self.first.details
         return self._details
 
     @property
     def blame(self) -> dict[str, Any]:
         """What a trace tells about the waiting for it: the operation, and who came last, if that is certain."""
         if self._blame is None:
-            request = next(call for call in self.calls if call is not None).request
             self._blame = {"op": self.label, "group": self.group.name}
-            if request.algorithm.symmetric:
+            if self.first.request.algorithm.symmetric:
                 self._blame["for"] = [self.group.ranks[self.starts.index(self.last_arrival)]]
         return self._blame
 
     @property
     def what(self) -> str:
         """The collective, for a person."""
-        call = next(call for call in self.calls if call is not None)
-        return call.full_label
+        return self.first.full_label
+
+    def is_like(self, call: Call) -> bool:
+        """Whether ``call`` moves its bytes as the first one does (an unchecked run may bring anything)."""
+        a, b = self.first.request, call.request
+        return a.algorithm is b.algorithm and a.cuts == b.cuts and self.first.flat.nbytes == call.flat.nbytes
 
     def ranks(self) -> tuple[int, ...]:
         """The global ranks that have not come yet."""
@@ -122,7 +132,7 @@ class Meetings:
         key = (members.id, call.sequence)
         meeting = self.open.get(key)
         if meeting is None:
-            meeting = self.open[key] = Meeting(members, call.label, self.ways(members), self.shortcut)
+            meeting = self.open[key] = Meeting(call, self.ways(members), self.shortcut)
         if self.checked:
             self._check(meeting, call, task)
         me, entered = members.rank, task.now
@@ -130,16 +140,16 @@ class Meetings:
         if entered > meeting.last_arrival:
             meeting.last_arrival = entered
         meeting.missing -= 1
-        if not quiet and not meeting.long_way:
+        if not meeting.long_way and not (quiet and (self.checked or meeting.is_like(call))):
             self._go_the_long_way(meeting, task)
-        if meeting.long_way:
-            waited = None
-        elif meeting.missing:
-            waited = self.kernel.wait(task, meeting)
-        else:
-            del self.open[key]
-            waited = self._replay(meeting, task, call)
-        if waited is None:
+        waited, replayed = 0.0, False
+        if not meeting.long_way:
+            if meeting.missing:
+                replayed = bool(self.kernel.wait(task, meeting))
+            else:
+                del self.open[key]
+                replayed = self._replay(meeting, task, call)
+        if not replayed:
             waited = self._execute(task, call)
             meeting.inside -= 1
             if not meeting.inside:
@@ -192,22 +202,22 @@ class Meetings:
         execute(call, transport)
         return transport.waited
 
-    def _replay(self, meeting: Meeting, task: Task, call: Call) -> float:
+    def _replay(self, meeting: Meeting, task: Task, call: Call) -> bool:
         """The last member has come: work through the steps of all, and let the others go on at their end."""
         self.num_replayed += 1
         calls: list[Call] = meeting.calls  # type: ignore[assignment]  # all have come
         hops = meeting.ways.hops if call.request.algorithm.ring else None
-        finish, waited = replay(calls, meeting.starts, self._wire, hops, self.network.flows)
+        finish = replay(calls, meeting.starts, self._wire, hops, self.network.flows)
         ready = self.kernel.ready
         for member in range(len(finish) - 1, -1, -1):
             other = meeting.tasks[member]
             assert other is not None
             other.now = finish[member]
             if other is not task:
-                ready.append((other, waited[member]))
+                ready.append((other, True))
         if task.now > self.kernel.stop_time:
             self.kernel.advance(task, 0.0)
-        return waited[call.members.rank]
+        return True
 
     def _wire(self, src: int, dst: int) -> tuple[float, float]:
         route = self.network.cluster.route(src, dst)

@@ -3,9 +3,8 @@
 The slow way to run a collective lets every rank execute its own steps over the network: two suspensions and an event
 per message. But if every member is blocked in this one collective, and every link of it belongs to one member (its
 own port), then nothing else can use those links, and the whole table of steps can be worked through at once. The
-recurrence is the one that the
-messages obey: a transfer starts when both sides have posted it, the sender is free after n / bandwidth, the receiver
-one latency later, and a rank's next step begins when both its transfers are over.
+recurrence is the one that the messages obey: a transfer starts when both sides have posted it, the sender is free
+after n / bandwidth, the receiver one latency later, and a rank's next step begins when both its transfers are over.
 
 The same expressions in the same order as in ``sim.network``, so the result is equal bit for bit; a test holds the two
 together. When all ranks start together and all hops are alike, all ranks have one clock and the recurrence is a few
@@ -23,17 +22,10 @@ from simdist.comm.call import Call, Request
 from simdist.comm.execute import combine_into, divide
 from simdist.tensor.meta import MetaArray
 
-__all__ = ["Bundle", "Hops", "Outcome", "Wire", "replay"]
+__all__ = ["Bundle", "Hops", "Wire", "replay"]
 
 Wire = Callable[[int, int], tuple[float, float]]
 """(source, destination) as global ranks -> (bandwidth, latency) of the route between them."""
-
-
-class Outcome(NamedTuple):
-    """What a replay found, by group rank: when each rank is done, and how long it waited for partners to post."""
-
-    finish: list[float]
-    waited: list[float]
 
 
 class Hops(NamedTuple):
@@ -71,7 +63,7 @@ class Bundle(NamedTuple):
 
 def replay(
     calls: Sequence[Call], starts: Sequence[float], wire: Wire, hops: Hops | None, flows: list[Any] | None
-) -> Outcome:
+) -> list[float]:
     """Work through all ranks' steps.
 
     Args:
@@ -90,7 +82,7 @@ def replay(
             _move_in_step(calls)
         if flows is not None:
             flows.append(Bundle(first.request, first.full_label, first.flat.nbytes, starts[0], hops))
-        return Outcome([now] * size, [0.0] * size)
+        return [now] * size
     return _Table(calls, starts, wire, flows, moves_data).run()
 
 
@@ -143,16 +135,15 @@ class _Table:
         self.open = [0] * len(calls)
         self.now = list(starts)
         self.until = list(starts)
-        self.waited = [0.0] * len(calls)
         self.sent: dict[tuple[int, int], int] = {}
         self.awaited: dict[tuple[int, int], tuple[int, bool]] = {}
         self.runnable = list(range(len(calls)))[::-1]
 
-    def run(self) -> Outcome:
+    def run(self) -> list[float]:
         while self.runnable:
             self.advance(self.runnable.pop())
         assert all(p == len(s) for p, s in zip(self.position, self.steps, strict=True)), "an algorithm blocks itself"
-        return Outcome(self.now, self.waited)
+        return self.now
 
     def advance(self, rank: int) -> None:
         """Post the rank's next step that has a transfer; finish its algorithm if there is none."""
@@ -199,7 +190,6 @@ class _Table:
         if self.flows is not None:
             self.flows.append((ranks[src], ranks[dst], self.now[src], ready, arrived, chunk.nbytes, sender.full_label))
         for rank, end in ((src, left), (dst, arrived)):
-            self.waited[rank] += ready - self.now[rank]
             self.until[rank] = max(self.until[rank], end)
             self.open[rank] -= 1
             if not self.open[rank]:

@@ -1,7 +1,8 @@
 """Where did the time go?
 
-The main spans of a rank tile its time, so the parts (one per kind of span) sum to the whole run: there is no remainder. What
-communicates on the main stream is *exposed*; what a communication stream does while the main program works is *hidden*.
+The main spans of a rank tile its time, so the parts (one per kind of span) sum to the whole run: there is no
+remainder. What communicates on the main stream is *exposed*; what a communication stream does while the main program
+works is *hidden*.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What happened in a run?
 
-A trace is three lists of rows (spans, messages, memory points; see ``trace.span``) and a few words about the run. It keeps the
-rows as they were recorded and gives NamedTuples when it is asked. Everything else (breakdown, critical path, pictures, files) is
-computed from it.
+A trace is three lists of rows (spans, messages, memory points; see ``trace.span``) and a few words about the run. It
+keeps the rows as they were recorded and gives NamedTuples when it is asked. Everything else (breakdown, critical
+path, pictures, files) is computed from it.
 """
 
 from __future__ import annotations
