@@ -11,8 +11,10 @@ message in service**; the others wait in the order in which they became ready (t
 posted). The sender is free when the last byte has left, the receiver when it has arrived.
 
 A link that only one sender can use needs no event: that sender posts in the order of its own clock. On all others the
-message enters at its own time through the environment's heap, which brings the senders into the order of time. (Fair
-sharing of a link, and cheaper levels, belong to another chapter of the simulator.)
+message enters at its own time through the environment's heap, which brings the senders into the order of time.
+(Behind a switch a route has two links, and the second one may be used by anybody: so there, and in all presets but
+direct cables, every message takes the heap.) (Fair sharing of a link, and cheaper levels, belong to another chapter
+of the simulator.)
 """
 
 from __future__ import annotations

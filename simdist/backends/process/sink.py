@@ -16,7 +16,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["BLOCK_BYTES", "Folding", "Landing", "Parcel", "Sink", "fold"]
+from simdist.comm.execute import combine_into
+
+__all__ = ["BLOCK_BYTES", "Folding", "Landing", "Parcel", "Sink"]
 
 BLOCK_BYTES = 256 * 1024
 """Scratch of a `Folding`: about what a socket holds, and well inside a core's second-level cache."""
@@ -106,16 +108,8 @@ class Folding:
         if self._fill == block * self._scratch.itemsize:
             target = self._target[self._done : self._done + block]
             try:
-                fold(target, self._scratch[:block], self._combine, self._lower)
+                combine_into(target, self._scratch[:block], self._combine, self._lower)
             except Exception as error:  # belongs to the rank that waits for it, not to the thread that moves the bytes
                 self.error = error
             self._done, self._fill = self._done + block, 0
         return self._done == self._target.size
-
-
-def fold(target: np.ndarray[Any, Any], arrived: np.ndarray[Any, Any], combine: Any, arriving_is_lower: bool) -> None:
-    """``target = combine(lower, higher)``: the operand of the lower rank always comes first, so all ranks get equal bits."""
-    if arriving_is_lower:
-        combine(arrived, target, out=target)
-    else:
-        combine(target, arrived, out=target)

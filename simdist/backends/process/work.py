@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdist.backends.process.mismatch import Side
-from simdist.backends.process.sink import Folding, Landing, Sink, fold
+from simdist.backends.process.sink import Folding, Landing, Sink
+from simdist.comm.execute import combine_into
 from simdist.comm.transport import Tag
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Work:
         if self.combine is None:
             self.view[:] = data.data
         elif self.nbytes:
-            fold(self.buf.reshape(-1), data.view(self.buf.dtype), self.combine, self.peer < self.rank)
+            combine_into(self.buf.reshape(-1), data.view(self.buf.dtype), self.combine, self.peer < self.rank)
 
     def describe(self) -> str:
         """``all_reduce 7: receive of (4,) float32 from rank 1, tag (0, 1, 7)``."""
