@@ -2,7 +2,7 @@
 
 ``run`` calls ``fn(rank, world_size, *args)`` on every rank of a backend, with the default process group ready, and
 returns a ``Run``. ``rank_entry`` is what happens inside each rank, the same on all backends: set the rank's context,
-then call the function.
+make the default process group, call the function.
 """
 
 from __future__ import annotations

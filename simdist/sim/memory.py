@@ -1,8 +1,9 @@
 """Who holds how much of an accelerator's memory?
 
 An allocator counts bytes per class (parameters, gradients, optimizer, activations, buckets, workspace, inputs). It
-hands out tokens; the array's owner keeps the token, and when the last reference to it dies the bytes are free. So
-memory is returned exactly when Python returns it, by reference count: the tape makes no cycles.
+hands out tokens; the array's owner keeps the token, and when the last reference to it dies the bytes are free. An
+activation has two owners, the Tensor and the tape: a variable in the user's code keeps it. So memory is returned
+exactly when Python returns it, by reference count: the tape makes no cycles.
 
 The memory of a simulated accelerator is finite: beyond its capacity an allocation raises ``OutOfMemoryError`` with
 the table of who holds what.

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simdist.backends.process.sink import BLOCK_BYTES, Folding, Landing, Parcel, Sink, fold
+from simdist.backends.process.sink import BLOCK_BYTES, Folding, Landing, Parcel, Sink
 
 
 def _pour(sink: Sink, data: bytes, step: int) -> None:
@@ -71,9 +71,3 @@ def test_an_error_of_combine_is_kept_for_the_one_who_waits() -> None:
     sink = Folding(target, np.true_divide, arriving_is_lower=True)
     _pour(sink, np.ones(4, dtype=np.int64).tobytes(), 32)
     assert isinstance(sink.error, TypeError)
-
-
-def test_fold_keeps_shape_and_order() -> None:
-    target = np.array([[1.0, 2.0]])
-    fold(target, np.array([[5.0, 5.0]]), np.subtract, arriving_is_lower=False)
-    assert target.tolist() == [[-4.0, -3.0]]
