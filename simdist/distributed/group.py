@@ -11,7 +11,9 @@ is no member is refused.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from simdist.backends import context
@@ -40,7 +42,10 @@ class ProcessGroup:
     __slots__ = ("members", "requests", "sequence", "world")
 
     def __init__(self, world: World, group_id: int, ranks: tuple[int, ...], name: str) -> None:
-        position = ranks.index(world.rank) if world.rank in ranks else NOT_A_MEMBER
+        at = bisect_left(
+            ranks, world.rank
+        )  # ranks are sorted; a search from the front would cost a square over all ranks
+        position = at if at < len(ranks) and ranks[at] == world.rank else NOT_A_MEMBER
         self.world = world
         self.members = Members(group_id, ranks, position, name)
         self.sequence = 0
@@ -117,10 +122,16 @@ def init_process_group(
 def setup(world: World, *, implicit: bool = False) -> None:
     """Give ``world`` its default group. ``implicit``: made by the launcher, so one explicit call may still come."""
     number = world.state.get("groups", 0)
-    world.state["group"] = ProcessGroup(world, number, tuple(range(world.world_size)), "world")
+    world.state["group"] = ProcessGroup(world, number, _everybody(world.world_size), "world")
     world.state["groups"] = number + 1
     if implicit:
         world.state["implicit"] = True
+
+
+@lru_cache(maxsize=16)
+def _everybody(world_size: int) -> tuple[int, ...]:
+    """The ranks of the world: one tuple that all simulated ranks share."""
+    return tuple(range(world_size))
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:

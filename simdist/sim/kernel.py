@@ -33,6 +33,8 @@ import greenlet
 import simpy
 from simpy.events import NORMAL, Event
 
+from simdist.errors import RankFailedError
+
 from .waiting import Reason, Waiting
 
 __all__ = ["Kernel", "Stopped", "Task"]
@@ -175,9 +177,15 @@ class Kernel:
                     task.greenlet.switch(value)
                 except greenlet.GreenletExit:
                     pass
-                except (KeyboardInterrupt, SystemExit):
+                except KeyboardInterrupt:
                     task.finished = True
                     raise
+                except SystemExit as leaving:
+                    task.finished = True
+                    on_failure(
+                        task,
+                        RankFailedError(f"rank {task.rank} left with sys.exit({leaving.code!r}) before it returned"),
+                    )
                 except BaseException as error:
                     task.finished = True
                     on_failure(task, error)

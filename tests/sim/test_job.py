@@ -102,3 +102,15 @@ def test_hash_seeds_do_not_matter():
     ]
     assert len(outs[0]) == 65
     assert outs[0] == outs[1] == outs[2]
+
+
+def test_a_rank_that_exits_ends_the_run_and_not_the_caller():
+    from simdist.errors import RankFailedError
+
+    def leave(rank):
+        if rank.rank == 1:
+            sys.exit(3)
+        rank.collective(call(rank, 0, np.zeros(4)), async_op=False)
+
+    with pytest.raises(RankFailedError, match=r"rank 1 left with sys.exit\(3\) before it returned"):
+        run(leave, 2)
