@@ -16,13 +16,14 @@ Place = tuple[CodeType, int]
 """A code object and the index of the instruction in it."""
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_EXERCISES = os.path.join(_PACKAGE, "learn", "exercises") + os.sep
+_USERS = tuple(os.path.join(_PACKAGE, "learn", part) + os.sep for part in ("exercises", "solutions"))
+"""Folders of programs that are a learner's, or stand for one: their lines are worth naming."""
 _ours: dict[str, bool] = {}
 """File name -> whether it is ours. (The key is the name, not the code object: strings remember their hash.)"""
 
 
 def _is_ours(filename: str) -> bool:
-    found = _ours[filename] = filename.startswith(_PACKAGE) and not filename.startswith(_EXERCISES)
+    found = _ours[filename] = filename.startswith(_PACKAGE) and not filename.startswith(_USERS)
     return found
 
 
