@@ -13,7 +13,7 @@ from traceback import walk_tb
 from typing import NamedTuple
 
 from simdist.backends.watchdog import EndlessLoopError
-from simdist.errors import CollectiveMismatchError, DeadlockError, DistTimeoutError, OutOfMemoryError
+from simdist.errors import CollectiveMismatchError, DeadlockError, DistTimeoutError, OutOfMemoryError, RankFailedError
 from simdist.learn.case import Case
 from simdist.learn.limit import GiveUp
 
@@ -42,7 +42,7 @@ KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (DistTimeoutError, "timeout"),
     (CollectiveMismatchError, "mismatch"),
     (OutOfMemoryError, "out of memory"),
-    (SystemExit, "sys.exit"),
+    (RankFailedError, "left the run"),
 )
 """Kinds of failure and their words, the first that fits; any other is called as its class."""
 
@@ -67,8 +67,8 @@ def explain(error: BaseException, case: Case, filename: str, seconds: float) -> 
     where = _place(error, filename)
     if isinstance(error, (EndlessLoopError, GiveUp)):
         text = str(error) if "simulated time" in str(error) else _ENDLESS.format(seconds=seconds, where=where)
-    elif isinstance(error, SystemExit):
-        text = f"The function left the interpreter (sys.exit){where}. Return instead."
+    elif isinstance(error, RankFailedError):
+        text = f"{error}{where}. Return instead of leaving the interpreter."
     elif word == type(error).__name__:
         text = f"{word}: {error}{where}"
     else:

@@ -137,7 +137,7 @@ def attempt(
             with host_limit(seconds):
                 settings = _settings(case, backend, seconds)
                 done = _named(run(rank_program, packed, program, given, case, **settings), name)
-        except (Exception, SystemExit, GiveUp) as error:  # whatever the function does becomes a row of the table
+        except (Exception, GiveUp) as error:  # whatever the function does becomes a row of the table
             failure = explain(error, case, filename, seconds)
     return Trial(case, done, failure, expected, tuple(dict.fromkeys(str(one.message) for one in heard)))
 

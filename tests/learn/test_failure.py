@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from simdist.backends.watchdog import EndlessLoopError
-from simdist.errors import CollectiveMismatchError, DeadlockError, DistTimeoutError, OutOfMemoryError
+from simdist.errors import CollectiveMismatchError, DeadlockError, DistTimeoutError, OutOfMemoryError, RankFailedError
 from simdist.learn.case import Case
 from simdist.learn.failure import explain
 
@@ -62,8 +62,9 @@ def test_an_endless_loop_in_simulated_time() -> None:
 
 
 def test_leaving_the_interpreter() -> None:
-    found = explain(SystemExit(1), CASE, "", 1.0)
-    assert found == ("sys.exit", "p = 3: The function left the interpreter (sys.exit). Return instead.", True)
+    found = explain(RankFailedError("rank 1 left with sys.exit(1)"), CASE, "", 1.0)
+    text = "p = 3: rank 1 left with sys.exit(1). Return instead of leaving the interpreter."
+    assert found == ("left the run", text, True)
 
 
 def test_the_hole_is_no_mistake() -> None:

@@ -137,7 +137,8 @@ def test_another_ranks_failure_is_no_endless_loop() -> None:
 def test_leaving_the_interpreter_does_not_leave_it() -> None:
     failure = tried(lambda x, rank, world_size: sys.exit(3)).failure
     assert failure is not None
-    assert failure.word == "sys.exit"
+    assert failure.word == "left the run"
+    assert "sys.exit(3)" in failure.lesson
 
 
 def test_what_a_run_warns_of_is_kept() -> None:
