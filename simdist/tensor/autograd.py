@@ -55,19 +55,23 @@ class Node:
         work: what the backward pass costs (None without a listener).
         hooks: functions that see, and may replace, the gradient of the result.
         sequence: nodes made later have larger numbers.
-        like: shape and dtype of the result.
+        dtype: of the result.
+        pending: the sum of the gradients that came in so far in this backward pass.
+        token: memory token of ``pending``.
     """
 
-    __slots__ = ("edges", "hooks", "like", "pending", "row", "saved", "sequence", "token", "tokens", "work")
+    __slots__ = ("dtype", "edges", "hooks", "pending", "row", "saved", "sequence", "token", "tokens", "work")
 
-    def __init__(self, row: Primitive, edges: tuple[Any, ...], saved: Any, like: tuple[Any, ...]) -> None:
-        self.row, self.edges, self.saved, self.like = row, edges, saved, like
+    hooks: dict[int, Callable[[Any], Any]] | None
+    pending: Array | None
+    token: Any
+    tokens: Any
+    work: list[Work] | None
+
+    def __init__(self, row: Primitive, edges: Sequence[Any], saved: Any, dtype: Any) -> None:
+        self.row, self.edges, self.saved, self.dtype = row, edges, saved, dtype
         self.sequence = _next_sequence()
-        self.pending: Array | None = None
-        self.token: Any = None
-        self.tokens: Any = None
-        self.work: list[Work] | None = None
-        self.hooks: dict[int, Callable[[Any], Any]] | None = None
+        self.pending = self.token = self.tokens = self.work = self.hooks = None
 
     def __repr__(self) -> str:
         return f"<{self.row.name} backward>"
@@ -122,14 +126,8 @@ def is_grad_enabled() -> bool:
     return GRADIENT_MODE.get() is not False
 
 
-class _Leaf:
-    """The contributions to one leaf in this backward pass."""
-
-    __slots__ = ("missing", "tensor", "total")
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor, self.missing = tensor, 1
-        self.total: Array | None = None
+_Leaves = dict[Any, tuple[int, Array | None]]
+"""Leaf tensor -> how many contributions are still to come in this backward pass, and the sum of those that came."""
 
 
 def run_backward(root: Any, gradient: Array, retain_graph: bool) -> None:
@@ -138,13 +136,12 @@ def run_backward(root: Any, gradient: Array, retain_graph: bool) -> None:
     Raises:
         GradientError: a part of the graph was freed by an earlier backward pass.
     """
-    if not isinstance(root, Node):
-        leaf = _Leaf(root)
-        _contribute(leaf, gradient, gradient, current_listener())
+    heard = current_listener()
+    if type(root) is not Node:
+        _contribute(root, gradient, gradient, {root: (1, None)}, heard)
         return
     nodes, leaves = _discover(root)
     root.pending = gradient
-    heard = current_listener()
     mode = GRADIENT_MODE.set(False)
     try:
         while nodes:
@@ -155,39 +152,32 @@ def run_backward(root: Any, gradient: Array, retain_graph: bool) -> None:
             node.pending = node.token = None
 
 
-def _discover(root: Node) -> tuple[list[Node], dict[int, _Leaf]]:
+def _discover(root: Node) -> tuple[list[Node], _Leaves]:
     """All nodes that lead to ``root``, earliest first, and how many contributions each leaf will get."""
-    seen = {id(root)}
-    nodes, stack = [root], [root]
-    leaves: dict[int, _Leaf] = {}
-    while stack:
-        node = stack.pop()
+    nodes, seen = [root], {root}
+    leaves: _Leaves = {}
+    for node in nodes:  # the list grows meanwhile
         if node.saved is FREED:
             raise GradientError(
                 f"backward ran through '{node.row.name}' a second time, but the arrays it needs were given back after the first "
                 "time. Compute the loss again, or call the first backward with retain_graph=True."
             )
         for edge in node.edges:
-            if edge is None:
-                continue
-            key = id(edge)
             if type(edge) is Node:
-                if key not in seen:
-                    seen.add(key)
+                if edge not in seen:
+                    seen.add(edge)
                     nodes.append(edge)
-                    stack.append(edge)
-            elif key in leaves:
-                leaves[key].missing += 1
-            else:
-                leaves[key] = _Leaf(edge)
+            elif edge is not None:
+                leaves[edge] = _ONCE if edge not in leaves else (leaves[edge][0] + 1, None)
     nodes.sort(key=_sequence)
     return nodes, leaves
 
 
+_ONCE: tuple[int, None] = (1, None)
 _sequence = attrgetter("sequence")
 
 
-def _visit(node: Node, leaves: dict[int, _Leaf], retain_graph: bool, heard: Listener | None) -> None:
+def _visit(node: Node, leaves: _Leaves, retain_graph: bool, heard: Listener | None) -> None:
     """Apply one node's rule and hand the gradients on."""
     g, edges, saved = node.pending, node.edges, node.saved
     node.pending = None
@@ -200,18 +190,15 @@ def _visit(node: Node, leaves: dict[int, _Leaf], retain_graph: bool, heard: List
             saved = saved.unpack()
         gradients = node.row.gradient(g, saved, edges)
         if heard is not None and node.work is not None:
-            dtype = node.like[1]
             for flops, nbytes, matmul in node.work:
-                heard.primitive(node.row.name, "backward", flops, nbytes, dtype, matmul)
+                heard.primitive(node.row.name, "backward", flops, nbytes, node.dtype, matmul)
     if not retain_graph:
         node.saved, node.edges, node.tokens = FREED, (), None
     saved = None
-    for index, edge in enumerate(edges):
-        if edge is None:
-            continue
-        part = gradients[index]
+    for edge, part in zip(edges, gradients):  # noqa: B905 - rule 2 promises the length
         if type(edge) is not Node:
-            _contribute(leaves[id(edge)], part, g, heard)
+            if edge is not None:
+                _contribute(edge, part, g, leaves, heard)
         elif part is not None:
             if edge.pending is None:
                 edge.pending = part
@@ -231,35 +218,34 @@ def run_hooks(hooks: dict[int, Callable[[Any], Any]], g: Array) -> Array:
     return g
 
 
-def _contribute(leaf: _Leaf, part: Array | None, incoming: Array | None, heard: Listener | None) -> None:
+def _contribute(leaf: Any, part: Array | None, incoming: Array | None, leaves: _Leaves, heard: Listener | None) -> None:
     """One more part of a leaf's gradient; the last one completes it."""
-    if part is not None:
-        if leaf.total is not None:
-            leaf.total = leaf.total + part
-        elif part is incoming or part.base is not None:
-            leaf.total = part.copy()  # it belongs to somebody else too
-        else:
-            leaf.total = part
-    leaf.missing -= 1
-    total = leaf.total
-    if leaf.missing or total is None:
+    missing, total = leaves.pop(leaf)
+    if total is not None:
+        total = total if part is None else total + part
+    elif part is incoming or (part is not None and part.base is not None):
+        total = None if part is None else part.copy()  # it belongs to somebody else too
+    else:
+        total = part
+    if missing > 1:
+        leaves[leaf] = (missing - 1, total)
         return
-    leaf.total = None
-    tensor = leaf.tensor
-    if tensor.hooks is not None:
-        total = run_hooks(tensor.hooks, total)
-    grad = tensor.grad
+    if total is None:
+        return
+    if leaf.hooks is not None:
+        total = run_hooks(leaf.hooks, total)
+    grad = leaf.grad
     if grad is None:
-        if total.dtype != tensor.data.dtype:
-            total = total.astype(tensor.data.dtype)
-        tensor.grad = grad = _wrap_with[0](total)
+        if total.dtype != leaf.data.dtype:
+            total = total.astype(leaf.data.dtype)
+        leaf.grad = grad = _wrap(total)
         if heard is not None:
             grad.token = heard.allocate(total.nbytes, "gradients")
     else:
         np.add(grad.data, total, out=grad.data)
-    if tensor.post_hooks is not None:
-        for hook in list(tensor.post_hooks.values()):
-            hook(tensor)
+    if leaf.post_hooks is not None:
+        for hook in list(leaf.post_hooks.values()):
+            hook(leaf)
 
 
 _wrap_with: list[Callable[[Array], Any]] = []

@@ -57,10 +57,10 @@ def _cross_entropy(logits: Array, target: Array, reduction: str) -> tuple[Array,
         raise _no_such_class(logits, target)
     losses = np.log(total[:, 0]) - chosen
     powers /= total
-    out: Array = losses if reduction == "none" else np.asarray(np.add.reduce(losses))
-    if reduction == "mean":
-        out /= len(target)
-    return out, (powers, rows, target, reduction)
+    if reduction == "none":
+        return losses, (powers, rows, target, reduction)
+    total = np.add.reduce(losses)
+    return np.asarray(total / len(target) if reduction == "mean" else total), (powers, rows, target, reduction)
 
 
 def _cross_entropy_gradient(g: Array, saved: tuple[Any, ...], needs: Sequence[Any]) -> tuple[Array]:

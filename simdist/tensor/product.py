@@ -68,40 +68,49 @@ def _matmul_products(out: Array, arrays: Sequence[Array], needs: Sequence[Any] |
 
 
 def _linear(bias: Array, weight: Array, x: Array) -> tuple[Array, tuple[Array, Array]]:
-    out, saved = _linear_no_bias(weight, x)
+    out = _rows_product(x, weight)
     out += bias
-    return out, saved
+    return out, (weight, x)
 
 
 def _linear_no_bias(weight: Array, x: Array) -> tuple[Array, tuple[Array, Array]]:
-    if x.ndim == 2 and x.shape[1] == weight.shape[1]:
-        return np.matmul(x, weight.T), (weight, x)
-    if not x.ndim or x.shape[-1] != weight.shape[1]:
+    return _rows_product(x, weight), (weight, x)
+
+
+def _rows_product(x: Array, weight: Array) -> Array:
+    """X W^T for all rows of x."""
+    shape, (outputs, inputs) = x.shape, weight.shape
+    if not shape or shape[-1] != inputs:
         raise ShapeError(
-            f"linear: the input {x.shape} must end with {weight.shape[1]}, the weight's input size (weight is "
-            f"{weight.shape}: output, input). Reshape the input, or build the layer with in_features={x.shape[-1:]}."
+            f"linear: the input {shape} must end with {inputs}, the weight's input size (weight is "
+            f"{weight.shape}: output, input). Reshape the input, or build the layer with in_features={shape[-1:]}."
         )
+    if len(shape) == 2:
+        return x @ weight.T
     # one product of all rows is faster than a batch of small ones, and the same numbers whatever the batch looks like
-    flat = np.matmul(x.reshape(-1, x.shape[-1]), weight.T)
-    return flat.reshape((*x.shape[:-1], weight.shape[0])), (weight, x)
+    return (x.reshape(-1, inputs) @ weight.T).reshape((*shape[:-1], outputs))
 
 
-def _linear_gradient(g: Array, saved: tuple[Array, Array], needs: Sequence[Any]) -> list[Array | None]:
+def _linear_gradient(g: Array, saved: tuple[Array, Array], needs: Sequence[Any]) -> tuple[Array | None, ...]:
     rows = g if g.ndim == 2 else g.reshape(-1, g.shape[-1])
-    bias = None if needs[0] is None else np.add.reduce(rows, axis=0)
-    return [bias, *_linear_no_bias_gradient(g, saved, needs[1:])]
+    bias = None if needs[0] is None else np.add.reduce(rows, 0)
+    return (bias, *_rows_gradient(rows, *saved, needs[1], needs[2]))
 
 
-def _linear_no_bias_gradient(g: Array, saved: tuple[Array, Array], needs: Sequence[Any]) -> list[Array | None]:
-    weight, x = saved
+def _linear_no_bias_gradient(g: Array, saved: tuple[Array, Array], needs: Sequence[Any]) -> tuple[Array | None, ...]:
     rows = g if g.ndim == 2 else g.reshape(-1, g.shape[-1])
+    return _rows_gradient(rows, *saved, needs[0], needs[1])
+
+
+def _rows_gradient(rows: Array, weight: Array, x: Array, need_w: Any, need_x: Any) -> tuple[Array | None, Array | None]:
+    """The gradients of the weight and of x."""
     dw = dx = None
-    if needs[0] is not None:
-        dw = np.matmul(rows.T, x if x.ndim == 2 else x.reshape(-1, x.shape[-1]))
-    if needs[1] is not None:
-        dx = np.matmul(rows, weight)
+    if need_w is not None:
+        dw = rows.T @ (x if x.ndim == 2 else x.reshape(-1, x.shape[-1]))
+    if need_x is not None:
+        dx = rows @ weight
         dx = dx if x.ndim == 2 else dx.reshape(x.shape)
-    return [dw, dx]
+    return dw, dx
 
 
 def _linear_products(out: Array, arrays: Sequence[Array], needs: Sequence[Any] | None) -> list[Work]:

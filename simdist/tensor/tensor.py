@@ -492,7 +492,7 @@ class Tensor:
                     f"backward on a tensor of shape {self.shape} needs a gradient of that shape: only a tensor of one element "
                     "has an obvious one. Reduce it first (.sum() or .mean()), or say t.backward(gradient=...)."
                 )
-            return self.data.copy() if self.is_meta else np.ones(self.data.shape, self.data.dtype)
+            return self.data.copy() if self.is_meta else np.array(1, self.data.dtype, ndmin=self.data.ndim)
         seed = _raw(gradient)
         if seed.shape != self.data.shape:
             raise ShapeError(
@@ -630,7 +630,17 @@ def apply(row: Primitive, inputs: Sequence[Tensor], *params: Any) -> Tensor:
     Raises:
         ShapeError: the inputs' shapes do not fit together.
     """
-    arrays = [t.data for t in inputs]
+    # one pass over the inputs: their arrays, and where their gradients would go
+    arrays: list[Array] = []
+    edges: list[Node | Tensor | None] = []
+    wanted = False
+    for t in inputs:
+        arrays.append(t.data)
+        if t.requires_grad:
+            edges.append(t.node or t)
+            wanted = True
+        else:
+            edges.append(None)
     try:
         out, saved = row.value(*arrays, *params)
     except ShapeError:
@@ -639,15 +649,11 @@ def apply(row: Primitive, inputs: Sequence[Tensor], *params: Any) -> Tensor:
         raise _lesson(row, arrays, error) from None
     result = Tensor(out)
     mode = GRADIENT_MODE.get()
-    if mode is not False:
-        for t in inputs:
-            if t.requires_grad:
-                edges = tuple([None if not t.requires_grad else t if t.node is None else t.node for t in inputs])
-                node = Node(row, edges, saved, (out.shape, out.dtype))
-                result.requires_grad, result.node = True, node
-                if mode is not True:
-                    mode.record(node)
-                break
+    if wanted and mode is not False:
+        node = Node(row, edges, saved, out.dtype)
+        result.requires_grad, result.node = True, node
+        if mode is not True:
+            mode.record(node)
     listener = current_listener()
     if listener is not None:
         _tell(listener, row, inputs, arrays, result, saved, mode is True)
