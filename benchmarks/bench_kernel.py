@@ -62,12 +62,12 @@ def engine_alone(ranks: int = 1024, each: int = 100) -> tuple[float, int]:
     buffer = MetaArray((GROUP,), np.dtype("float32"))
     signature = ("all_reduce", (GROUP,), buffer.dtype, "SUM", None)
 
+    cuts = bounds(GROUP, GROUP)
+
     def program(rank: SimRank) -> None:
         first = rank.rank // GROUP * GROUP
         members = Members(1 + first // GROUP, tuple(range(first, first + GROUP)), rank.rank - first, "group")
-        request = Request(
-            "all_reduce", members, DEFAULT["all_reduce"], 0, bounds(GROUP, GROUP), np.add, 0, signature, buffer.nbytes
-        )
+        request = Request("all_reduce", members, DEFAULT["all_reduce"], 0, cuts, np.add, 0, signature, buffer.nbytes)
         for step in range(each):
             rank.charge("compute", "work", 1e-6)
             rank.collective(Call(request, step, buffer), False)

@@ -61,9 +61,10 @@ def compute(
     if not (flops >= 0 and bytes >= 0):
         what, amount = ("bytes", bytes) if flops >= 0 else ("flops", flops)
         raise ValueError(f"sd.compute({what}={amount!r}): the amount must be 0 or positive.")
-    if seconds is not None:
+    if seconds is not None and not 0.0 <= seconds < math.inf:
         seconds = _duration("compute", seconds)
-    context.require("sd.compute").compute(flops, bytes, seconds, name, dtype)
+    world = context.current() or context.require("sd.compute")
+    world.compute(flops, bytes, seconds, name, dtype)
 
 
 def _duration(what: str, seconds: float) -> float:

@@ -18,32 +18,31 @@ Place = tuple[CodeType, int]
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _USERS = tuple(os.path.join(_PACKAGE, "learn", part) + os.sep for part in ("exercises", "solutions"))
 """Folders of programs that are a learner's, or stand for one: their lines are worth naming."""
-_ours: dict[str, bool] = {}
-"""File name -> whether it is ours. (The key is the name, not the code object: strings remember their hash.)"""
 
 
-def _is_ours(filename: str) -> bool:
-    found = _ours[filename] = filename.startswith(_PACKAGE) and not filename.startswith(_USERS)
-    return found
+class _Ours(dict[str, bool]):
+    """File name -> whether it is ours.
+
+    The key is the name and not the code object, since strings remember their hash.
+    """
+
+    def __missing__(self, filename: str) -> bool:
+        found = self[filename] = filename.startswith(_PACKAGE) and not filename.startswith(_USERS)
+        return found
+
+
+_ours = _Ours()
 
 
 def caller() -> Place | None:
     """The place in the nearest calling frame that is not simdist's own code."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        ours = _ours.get(code.co_filename)
-        if ours is None:
-            ours = _is_ours(code.co_filename)
-        if not ours:
-            return code, frame.f_lasti
-        frame = frame.f_back
-    return None
+    return innermost(sys._getframe(1))
 
 
 def innermost(frame: FrameType | None) -> Place | None:
     """The same for a suspended stack whose top frame is ``frame``."""
-    while frame is not None and _is_ours(frame.f_code.co_filename):
+    ours = _ours
+    while frame is not None and ours[frame.f_code.co_filename]:
         frame = frame.f_back
     return None if frame is None else (frame.f_code, frame.f_lasti)
 

@@ -14,6 +14,7 @@ import numpy as np
 from simdist.errors import DistBackendError, UnknownNameError
 from simdist.progress import pulse
 from simdist.sim import LEVELS, Job, SimRank
+from simdist.sim.collector import set_aside
 
 from .output import prefixed_output
 from .program import Program
@@ -69,11 +70,14 @@ def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
         shortcut=settings.shortcut,
     )
 
-    def beat() -> int:
-        return job.kernel.heartbeat
-
-    shown, alone = pulse(f"simulating {program.name}", beat), _global_random_state()
-    with shown, prefixed_output(), _blas().limit(limits=1), alone as remarks, watchdog(settings.watchdog, beat):
+    with (
+        pulse(f"simulating {program.name}", job.heartbeat),
+        prefixed_output(),
+        _blas().limit(limits=1),
+        _global_random_state() as remarks,
+        set_aside(),
+        watchdog(settings.watchdog, job.heartbeat),
+    ):
         time = job.run()
     for remark in remarks:
         warnings.warn(remark, stacklevel=4)
@@ -135,7 +139,7 @@ def _outcome(job: Job, time: float, notes: list[str]) -> Outcome:
         job.results,
         time,
         [rank.main.now for rank in job.ranks],
-        sorted(job.spans or [], key=lambda row: (row[4], row[0], row[1], row[5])),
+        sorted(job.spans or (), key=lambda row: (row[4], row[0], row[1], row[5])),
         sorted(job.messages(), key=lambda row: (row[3], row[0], row[1], row[4])),
         job.memory or [],
         use,

@@ -73,6 +73,17 @@ class Request:
         """What this rank does, step by step."""
         return plan(self.algorithm, self.members.rank, len(self.members.ranks), self.root)
 
+    def label(self, sequence: int) -> str:
+        """A short name for traces: ``all_reduce #3``."""
+        return f"{self.name} #{sequence}"
+
+    def details(self, sequence: int) -> dict[str, Any]:
+        """What a trace tells about the ``sequence``-th collective of the group."""
+        return {
+            "group": self.members.name, "sequence": sequence, "bytes": self.nbytes, "size": self.members.size,
+            "algorithm": self.algorithm.name, "collective": self.name,
+        }  # fmt: skip
+
     def describe(self) -> str:
         """The request for an error text: ``all_reduce of (4, 8) float32, SUM``."""
         return describe(self.signature)
@@ -116,7 +127,7 @@ class Call:
     @property
     def label(self) -> str:
         """A short name for traces: ``all_reduce #3``."""
-        return f"{self.request.name} #{self.sequence}"
+        return self.request.label(self.sequence)
 
     @property
     def full_label(self) -> str:
@@ -126,11 +137,7 @@ class Call:
     @property
     def details(self) -> dict[str, Any]:
         """What a trace tells about it."""
-        request = self.request
-        return {
-            "group": request.members.name, "sequence": self.sequence, "bytes": request.nbytes,
-            "size": request.members.size, "algorithm": request.algorithm.name, "collective": request.name,
-        }  # fmt: skip
+        return self.request.details(self.sequence)
 
 
 def describe(signature: tuple[Any, ...]) -> str:

@@ -11,6 +11,7 @@ refused: changing it in place would falsify the gradients.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from simdist.errors import GradientError
 from simdist.tensor import MetaArray, Tensor
 
-__all__ = ["array_of", "flatten", "writeable"]
+__all__ = ["array_of", "flatten", "unflatten", "writeable"]
 
 _KINDS = "biufc"
 _ARRAYS = (np.ndarray, MetaArray)
@@ -60,6 +61,8 @@ def writeable(value: Any, what: str) -> Any:
         ValueError: a read-only array.
         GradientError: a tensor that was computed with gradients (it is on the tape).
     """
+    if value.__class__ is MetaArray:
+        return value
     array = array_of(value, what)
     if array.__class__ is not MetaArray and not array.flags.writeable:
         raise ValueError(f"{what} is a read-only array; the result cannot be written into it. Pass a copy: x.copy().")
@@ -82,7 +85,16 @@ def flatten(array: Any, copy: bool) -> tuple[Any, bool]:
         The buffer, and whether it shares memory (then nothing has to be written back).
     """
     if array.__class__ is MetaArray:
-        return array if array.ndim == 1 else array.reshape(-1), True
+        return array if len(array.shape) == 1 else array.reshape(-1), True
     if array.flags.c_contiguous and not copy:
         return array.reshape(-1), True
     return array.flatten(), False
+
+
+def unflatten(array: Any, flat: Any) -> Callable[[], None]:
+    """What writes the buffer's contents back through the view ``array``."""
+
+    def finish() -> None:
+        array[...] = flat.reshape(array.shape)
+
+    return finish

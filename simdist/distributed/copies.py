@@ -15,7 +15,7 @@ from simdist.errors import ShapeError
 from simdist.tensor import MetaArray
 
 from .array_list import one_per_rank, only_on_root
-from .buffer import array_of, flatten, writeable
+from .buffer import array_of, flatten, unflatten, writeable
 from .group import ProcessGroup
 from .issue import enter, issue, root_of
 from .work import Work
@@ -47,14 +47,8 @@ def broadcast(
     root = root_of(found, src, group_src, "broadcast", ("src", "group_src"))
     array = writeable(tensor, "broadcast: tensor")
     flat, shared = flatten(array, async_op)
-
-    def finish() -> None:
-        array[...] = flat.reshape(array.shape)
-
-    return issue(
-        found, "broadcast", flat, root=root, shape=array.shape, async_op=async_op,
-        finish=None if shared else finish,
-    )  # fmt: skip
+    finish = None if shared else unflatten(array, flat)
+    return issue(found, "broadcast", flat, array.shape, None, finish, async_op, root=root)
 
 
 def all_gather_into_tensor(
@@ -118,10 +112,7 @@ def _all_gather(
     else:
         flat = np.empty(size * n, source.dtype)
         flat[group.members.rank * n : (group.members.rank + 1) * n] = source.reshape(-1)
-    return issue(
-        group, name, flat, kind="all_gather", shape=source.shape, async_op=async_op,
-        finish=lambda: write(flat),
-    )  # fmt: skip
+    return issue(group, name, flat, source.shape, None, lambda: write(flat), async_op, kind="all_gather")
 
 
 def gather(
@@ -158,9 +149,8 @@ def gather(
             target[...] = parts[rank].reshape(source.shape)
 
     return issue(
-        found, "gather", flat, root=root, shape=source.shape, copies=found.size(),
-        parts=parts, finish=finish, async_op=async_op,
-    )  # fmt: skip
+        found, "gather", flat, source.shape, None, finish, async_op, root=root, copies=found.size(), parts=parts
+    )
 
 
 def scatter(
@@ -197,9 +187,8 @@ def scatter(
         target[...] = flat.reshape(target.shape)
 
     return issue(
-        found, "scatter", flat, root=root, shape=target.shape, copies=found.size(),
-        parts=parts, finish=finish, async_op=async_op,
-    )  # fmt: skip
+        found, "scatter", flat, target.shape, None, finish, async_op, root=root, copies=found.size(), parts=parts
+    )
 
 
 def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_ids: object = None) -> Work | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from simdist.comm.reduce_op import ReduceOp
 from .group import NOT_A_MEMBER, ProcessGroup, default_group, get_group_rank
 from .work import Work
 
-__all__ = ["enter", "issue", "reduction_of", "root_of"]
+__all__ = ["enter", "issue", "root_of"]
 
 _AVG = ReduceOp.AVG
 
@@ -62,30 +63,18 @@ def root_of(group: ProcessGroup, rank: int | None, group_rank: int | None, what:
     return get_group_rank(group, rank)
 
 
-def reduction_of(op: ReduceOp, dtype: np.dtype[Any], what: str) -> ReduceOp:
-    """The reduction itself, if it can be done on ``dtype``."""
-    if op.__class__ is not ReduceOp:
-        raise TypeError(f"{what}: op must be a ReduceOp (ReduceOp.SUM, ...), got {op!r}.")
-    if op is _AVG and dtype.kind not in "fc":
-        raise ValueError(
-            f"{what}: ReduceOp.AVG of {dtype} is not a whole number; reduce with SUM and divide, or convert to float."
-        )
-    return op
-
-
 def issue(
     group: ProcessGroup,
     name: str,
     flat: Any,
-    *,
-    kind: str | None = None,
-    root: int | None = None,
     shape: tuple[int, ...] | None = None,
     op: ReduceOp | None = None,
-    copies: int = 1,
-    parts: dict[int, Any] | None = None,
     finish: Callable[[], None] | None = None,
     async_op: bool = False,
+    root: int | None = None,
+    kind: str | None = None,
+    copies: int = 1,
+    parts: dict[int, Any] | None = None,
 ) -> Work | None:
     """Make the call and hand it to the backend.
 
@@ -93,23 +82,27 @@ def issue(
         group: who.
         name: torch's name of the collective.
         flat: the work buffer.
-        kind: which row of the algorithm table does it, if it is not ``name``.
-        root: group rank of the root, if there is one.
-        shape: what all ranks must agree on.
+        shape: what all ranks must agree on; it tells the size of ``flat``.
         op: the reduction, if there is one.
-        copies: how many buffers like ``flat`` the payload is.
-        parts: chunk number -> array, where chunks are not slices of ``flat``.
         finish: writes the result into the caller's arrays.
         async_op: return a Work at once.
+        root: group rank of the root, if there is one.
+        kind: which row of the algorithm table does it, if it is not ``name``.
+        copies: how many buffers like ``flat`` the payload is.
+        parts: chunk number -> array, where chunks are not slices of ``flat``.
+
+    Raises:
+        TypeError, ValueError: ``op`` is no reduction, or cannot be done on this dtype.
     """
-    key = (name, shape, flat.dtype, flat.shape, op, root)
+    key = (name, shape, flat.dtype, op, root)
     request = group.requests.get(key)
     if request is None:
         request = group.requests[key] = _request(group, name, kind or name, flat, root, shape, op, copies)
     sequence = group.sequence
     group.sequence = sequence + 1
     world = group.world
-    inner = world.collective(Call(request, sequence, flat, place.caller(), parts), async_op)
+    where = place.caller() if world.checked else None
+    inner = world.collective(Call(request, sequence, flat, where, parts), async_op)
     if async_op:
         return Work(world, inner, finish)
     if finish is not None:
@@ -122,8 +115,10 @@ def _request(
 ) -> Request:
     """What is asked, as a value that all calls alike share."""
     members, size = group.members, group.size()
+    if op is not None:
+        op = _reduction(op, flat.dtype, name)
     algorithm = DEFAULT[kind]
-    signature = (
+    signature = _signature(
         name,
         shape,
         flat.dtype if shape is not None else None,
@@ -141,3 +136,20 @@ def _request(
         signature,
         flat.nbytes * copies,
     )
+
+
+def _reduction(op: ReduceOp, dtype: np.dtype[Any], what: str) -> ReduceOp:
+    """The reduction itself, if it can be done on ``dtype``."""
+    if op.__class__ is not ReduceOp:
+        raise TypeError(f"{what}: op must be a ReduceOp (ReduceOp.SUM, ...), got {op!r}.")
+    if op is _AVG and dtype.kind not in "fc":
+        raise ValueError(
+            f"{what}: ReduceOp.AVG of {dtype} is not a whole number; reduce with SUM and divide, or convert to float."
+        )
+    return op
+
+
+@lru_cache(maxsize=4096)
+def _signature(*parts: Any) -> tuple[Any, ...]:
+    """The same tuple for equal parts: the simulator then sees at a glance that ranks agree."""
+    return parts

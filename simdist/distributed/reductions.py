@@ -15,9 +15,9 @@ from simdist.comm.reduce_op import ReduceOp
 from simdist.errors import ShapeError
 
 from .array_list import one_per_rank
-from .buffer import array_of, flatten, writeable
+from .buffer import array_of, flatten, unflatten, writeable
 from .group import ProcessGroup
-from .issue import enter, issue, reduction_of, root_of
+from .issue import enter, issue, root_of
 from .work import Work
 
 __all__ = ["all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"]
@@ -42,16 +42,8 @@ def all_reduce(
     if found is None:
         return None
     array = writeable(tensor, "all_reduce: tensor")
-    op = reduction_of(op, array.dtype, "all_reduce")
     flat, shared = flatten(array, async_op)
-
-    def finish() -> None:
-        array[...] = flat.reshape(array.shape)
-
-    return issue(
-        found, "all_reduce", flat, shape=array.shape, op=op, async_op=async_op,
-        finish=None if shared else finish,
-    )  # fmt: skip
+    return issue(found, "all_reduce", flat, array.shape, op, None if shared else unflatten(array, flat), async_op)
 
 
 def reduce(
@@ -77,17 +69,13 @@ def reduce(
         return None
     root = root_of(found, dst, group_dst, "reduce", ("dst", "group_dst"))
     array = writeable(tensor, "reduce: tensor")
-    op = reduction_of(op, array.dtype, "reduce")
     flat, _ = flatten(array, copy=True)
 
     def finish() -> None:
         if found.members.rank == root:
             array[...] = flat.reshape(array.shape)
 
-    return issue(
-        found, "reduce", flat, root=root, shape=array.shape, op=op, finish=finish,
-        async_op=async_op,
-    )  # fmt: skip
+    return issue(found, "reduce", flat, array.shape, op, finish, async_op, root=root)
 
 
 def reduce_scatter_tensor(
@@ -143,7 +131,6 @@ def reduce_scatter(
 def _reduce_scatter(
     group: ProcessGroup, name: str, target: Any, source: Any, shape: tuple[int, ...], op: ReduceOp, async_op: bool
 ) -> Work | None:
-    op = reduction_of(op, source.dtype, name)
     if source.dtype != target.dtype:
         raise ShapeError(f"rank {group.world.rank}: {name}: output is {target.dtype}, input is {source.dtype}.")
     flat, _ = flatten(source, copy=True)
@@ -152,13 +139,4 @@ def _reduce_scatter(
     def finish() -> None:
         target[...] = flat[own : own + target.size].reshape(target.shape)
 
-    return issue(
-        group,
-        name,
-        flat,
-        kind="reduce_scatter",
-        shape=shape,
-        op=op,
-        finish=finish,
-        async_op=async_op,
-    )
+    return issue(group, name, flat, shape, op, finish, async_op, kind="reduce_scatter")

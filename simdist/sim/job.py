@@ -7,7 +7,7 @@ number), a deadlock, a time-out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from simdist.cluster import Cluster
@@ -16,6 +16,7 @@ from simdist.trace.span import MAIN
 from simdist.units import format_time
 
 from . import deadlock
+from .attendance import Attendance
 from .kernel import Task
 from .rank import SimRank
 from .replay import Bundle
@@ -51,7 +52,7 @@ class Job:
     ) -> None:
         self.site = site = Site(cluster, world_size, seed=seed, **options)
         self.kernel, self.network, self.meetings = site.kernel, site.network, site.meetings
-        self.spans, self.flows, self.memory, self.timeout = site.spans, site.flows, site.memory, site.timeout
+        self.memory, self.timeout = site.memory, site.timeout
         self.results: list[Any] = [None] * world_size
         self.failures: list[tuple[float, int, BaseException]] = []
         factors = stragglers or {}
@@ -87,7 +88,7 @@ class Job:
 
     def _failed(self, task: Task, error: BaseException) -> None:
         self.failures.append((task.now, task.rank, error))
-        self.kernel.stop_time = min(self.kernel.stop_time, task.now)
+        self.kernel.stop(task.now)
 
     def _raise_first(self) -> None:
         ordered = sorted(self.failures, key=lambda failure: failure[:2])
@@ -108,10 +109,25 @@ class Job:
             raise DistTimeoutError(deadlock.describe(mains, headline=headline))
         raise DeadlockError(deadlock.describe(mains))
 
+    def heartbeat(self) -> int:
+        """A number that grows as long as ranks are resumed, meet, talk, or work is billed."""
+        counts = self.kernel.heartbeat, self.meetings.num_replayed, self.network.num_messages
+        return sum(counts) + sum(rank.billed for rank in self.ranks)
+
+    @property
+    def spans(self) -> list[Any] | None:
+        """The rows of all spans, or None if the run is not traced."""
+        return None if self.site.spans is None else list(self._rows(self.site.spans))
+
     def messages(self) -> Iterator[Any]:
-        """The rows of all messages; those of replayed collectives are unpacked."""
-        for item in self.flows or ():
-            if isinstance(item, Bundle):
+        """The rows of all messages."""
+        return self._rows(self.site.flows or ())
+
+    @staticmethod
+    def _rows(recorded: Sequence[Any]) -> Iterator[Any]:
+        """What was recorded, row by row; what replayed collectives recorded in one piece is unpacked."""
+        for item in recorded:
+            if isinstance(item, Attendance | Bundle):
                 yield from item.rows()
             else:
                 yield item
@@ -119,8 +135,8 @@ class Job:
     def _end(self) -> float:
         ends = [max([r.main.now, *(s.now for s in r.streams.values())]) for r in self.ranks]
         end = max(ends, default=0.0)
-        if self.spans is not None:
+        if self.site.spans is not None:
             for rank in self.ranks:
                 if rank.main.now < end:
-                    self.spans.append((rank.rank, MAIN, "idle", "returned", rank.main.now, end, None))
+                    self.site.spans.append((rank.rank, MAIN, "idle", "returned", rank.main.now, end, None))
         return end

@@ -53,15 +53,17 @@ class Task:
         name: ``"main"`` or the stream's name.
         waiting: what it waits for while suspended, else None.
         finished: the function has returned or raised.
+        awake: the task with the word that all is well, as it goes on the stack.
     """
 
-    __slots__ = ("finished", "greenlet", "kernel", "name", "now", "rank", "waiting")
+    __slots__ = ("awake", "finished", "greenlet", "kernel", "name", "now", "rank", "waiting")
 
     def __init__(self, kernel: Kernel, rank: int, name: str, body: Callable[..., None]) -> None:
         self.kernel, self.rank, self.name = kernel, rank, name
         self.now = 0.0
         self.waiting: Reason | None = None
         self.finished = False
+        self.awake = self, True
         self.greenlet = greenlet.greenlet(body, kernel.hub)
         self.greenlet.gr_context = copy_context()
 
@@ -71,6 +73,10 @@ class Kernel:
 
     Args:
         lazy: False for strict mode (an event per advance).
+
+    Attributes:
+        stop_time: no task goes on after it.
+        horizon: a clock that stays at or before it may be moved by adding to it; beyond it, ``advance`` must know.
     """
 
     def __init__(self, *, lazy: bool = True) -> None:
@@ -81,6 +87,7 @@ class Kernel:
         self.tasks: list[Task] = []
         self.current: Task | None = None
         self.stop_time = float("inf")
+        self.horizon = self.stop_time if lazy else -self.stop_time
         self.heartbeat = 0
         self.given_up = False
 
@@ -101,8 +108,16 @@ class Kernel:
             What ``wake`` was given. An exception given to ``throw`` is raised here.
         """
         task.waiting = waiting
+        ready = self.ready
         try:
-            value = self.hub.switch()
+            if (
+                ready and ready[-1][0].waiting is not None
+            ):  # straight on to the next: through the hub it costs two switches
+                other, value = ready.pop()
+                self.current = other
+                value = other.greenlet.switch(value)
+            else:
+                value = self.hub.switch()
         except greenlet.GreenletExit:
             if self.given_up:
                 self._sleep_for_ever()
@@ -131,6 +146,11 @@ class Kernel:
             raise Stopped
         if not self.lazy:
             self.catch_up(task)
+
+    def stop(self, time: float) -> None:
+        """Let nothing happen after ``time``."""
+        self.stop_time = min(self.stop_time, time)
+        self.horizon = min(self.horizon, time)
 
     def catch_up(self, task: Task) -> None:
         """Suspend the running task until the environment's clock has reached its own."""
@@ -163,7 +183,7 @@ class Kernel:
         """Run until nothing can run any more.
 
         Args:
-            on_failure: called when an exception leaves a task; decides what is kept (and may set ``stop_time``).
+            on_failure: called when an exception leaves a task; decides what is kept (and may ``stop``).
         """
         ready, env = self.ready, self.env
         while True:
@@ -178,26 +198,26 @@ class Kernel:
                 except greenlet.GreenletExit:
                     pass
                 except KeyboardInterrupt:
-                    task.finished = True
+                    self.current.finished = True
                     raise
-                except SystemExit as leaving:
-                    task.finished = True
-                    on_failure(
-                        task,
-                        RankFailedError(f"rank {task.rank} left with sys.exit({leaving.code!r}) before it returned"),
-                    )
                 except BaseException as error:
-                    task.finished = True
-                    on_failure(task, error)
+                    self._failed(self.current, error, on_failure)
                 else:
-                    if task.waiting is not None:
+                    if self.current.waiting is not None:
                         continue
-                if task.greenlet.dead:
-                    task.finished = True
+                if self.current.greenlet.dead:
+                    self.current.finished = True
             if not env._queue:
                 break
             env.step()
         self.current = None
+
+    @staticmethod
+    def _failed(task: Task, error: BaseException, on_failure: Callable[[Task, BaseException], None]) -> None:
+        task.finished = True
+        if isinstance(error, SystemExit):
+            error = RankFailedError(f"rank {task.rank} left with sys.exit({error.code!r}) before it returned")
+        on_failure(task, error)
 
     def close(self) -> None:
         """End every task that is still suspended, in order, so that no greenlet outlives the run."""

@@ -30,6 +30,7 @@ from simdist.errors import CollectiveMismatchError
 from simdist.place import Place, text
 from simdist.units import format_time
 
+from .attendance import Attendance, Words
 from .kernel import Kernel, Task
 from .network import Network
 from .replay import Hops, replay
@@ -53,15 +54,14 @@ class Ways(NamedTuple):
 class Meeting:
     """What is known about one collective of one group; also the reason for which its parked members are suspended."""
 
-    __slots__ = ("_blame", "_details", "calls", "error", "first", "group", "inside", "label", "last_arrival", "long_way",
-                 "missing", "starts", "tasks", "ways")  # fmt: skip
+    __slots__ = ("_words", "calls", "error", "first", "group", "inside", "last_arrival", "long_way",
+                 "missing", "signature", "starts", "tasks", "ways")  # fmt: skip
 
     def __init__(self, first: Call, ways: Ways, shortcut: bool) -> None:
-        members = first.request.members
-        size = len(members.ranks)
-        self.first, self.group, self.label, self.ways = first, members, first.label, ways
-        self._details: dict[str, Any] | None = None
-        self._blame: dict[str, Any] | None = None
+        self.signature = first.request.signature
+        self.first, self.group, self.ways = first, first.request.members, ways
+        size = len(self.group.ranks)
+        self._words: Words | None = None
         self.calls: list[Call | None] = [None] * size
         self.starts: list[float] = [0.0] * size
         self.tasks: list[Task | None] = [None] * size
@@ -71,20 +71,11 @@ class Meeting:
         self.error: str | None = None
 
     @property
-    def details(self) -> dict[str, Any]:
-        """What a trace tells about the collective (one dictionary for all members)."""
-        if self._details is None:
-            self._details = self.first.details
-        return self._details
-
-    @property
-    def blame(self) -> dict[str, Any]:
-        """What a trace tells about the waiting for it: the operation, and who came last, if that is certain."""
-        if self._blame is None:
-            self._blame = {"op": self.label, "group": self.group.name}
-            if self.first.request.algorithm.symmetric:
-                self._blame["for"] = [self.group.ranks[self.starts.index(self.last_arrival)]]
-        return self._blame
+    def words(self) -> Words:
+        """What a trace tells about it (the same object for all members)."""
+        if self._words is None:
+            self._words = Words.of(self.first.request, self.first.sequence, self.starts, self.last_arrival)
+        return self._words
 
     @property
     def what(self) -> str:
@@ -107,16 +98,26 @@ class Meeting:
 
 
 class Meetings:
-    """All meetings of a run."""
+    """All meetings of a run.
 
-    def __init__(self, kernel: Kernel, network: Network, *, checked: bool, shortcut: bool) -> None:
-        self.kernel, self.network, self.checked = kernel, network, checked
+    Args:
+        kernel: the clock.
+        network: what carries the messages of those who go the long way.
+        spans: where collectives are recorded, or None.
+        checked: compare the members' calls with each other.
+        shortcut: False sends everybody the long way.
+    """
+
+    def __init__(
+        self, kernel: Kernel, network: Network, spans: list[Any] | None, *, checked: bool, shortcut: bool
+    ) -> None:
+        self.kernel, self.network, self.spans, self.checked = kernel, network, spans, checked
         self.shortcut = shortcut and kernel.lazy and network.eager_limit == 0
         self.open: dict[tuple[int, int], Meeting] = {}
         self.num_replayed = 0
         self._ways: dict[int, Ways] = {}
 
-    def attend(self, task: Task, call: Call, quiet: bool) -> tuple[float, float, Meeting]:
+    def attend(self, task: Task, call: Call, quiet: bool) -> tuple[float, float, Meeting] | None:
         """Take part in a collective; on return it is complete on this rank and the task's clock stands at its end.
 
         Args:
@@ -125,7 +126,8 @@ class Meetings:
             quiet: this rank blocks in it and has nothing else under way.
 
         Returns:
-            The times at which this rank entered, and at which its waiting for others ended; the meeting.
+            The times at which this rank entered, and at which its waiting for others ended, and the meeting; or None, if
+            it took the short cut and is on record.
         """
         request = call.request
         members = request.members
@@ -133,49 +135,41 @@ class Meetings:
         meeting = self.open.get(key)
         if meeting is None:
             meeting = self.open[key] = Meeting(call, self.ways(members), self.shortcut)
-        if self.checked:
-            self._check(meeting, call, task)
-        me, entered = members.rank, task.now
-        meeting.calls[me], meeting.starts[me], meeting.tasks[me] = call, entered, task
-        if entered > meeting.last_arrival:
-            meeting.last_arrival = entered
-        meeting.missing -= 1
-        if not meeting.long_way and not (quiet and (self.checked or meeting.is_like(call))):
-            self._go_the_long_way(meeting, task)
-        waited, replayed = 0.0, False
-        if not meeting.long_way:
-            if meeting.missing:
-                replayed = bool(self.kernel.wait(task, meeting))
-            else:
+        elif meeting.signature is not request.signature:
+            quiet = self._compare(meeting, call, task) and quiet
+        me = members.rank
+        meeting.calls[me], meeting.tasks[me] = call, task
+        meeting.missing = missing = meeting.missing - 1
+        if quiet and not meeting.long_way:
+            if not missing:
                 del self.open[key]
-                replayed = self._replay(meeting, task, call)
-        if not replayed:
-            waited = self._execute(task, call)
-            meeting.inside -= 1
-            if not meeting.inside:
-                del self.open[key]
-        now = task.now
-        if request.algorithm.symmetric:
-            last = meeting.last_arrival
-            return entered, last if last < now else now, meeting
-        return entered, min(entered + waited, now), meeting
+                self._replay(meeting, task)
+                return None
+            if self.kernel.wait(task, meeting):
+                return None
+        return self._go_the_long_way(meeting, task, call)
 
     # -- checking ---------------------------------------------------------------------------------------------------
 
-    def _check(self, meeting: Meeting, call: Call, task: Task) -> None:
+    def _compare(self, meeting: Meeting, call: Call, task: Task) -> bool:
+        """Compare with the calls of those who have come; returns whether the bytes will move as theirs do.
+
+        Raises:
+            CollectiveMismatchError: in a checked run, on every member, if the calls differ.
+        """
         if meeting.error is not None:
             raise CollectiveMismatchError(meeting.error)
-        for other in meeting.calls:
-            if other is None:
-                continue
-            if other.request.signature == call.request.signature:
-                return
-            meeting.error = self._mismatch(call, other, task.now)
-            meeting.long_way = True
-            for waiting in meeting.tasks:
-                if waiting is not None and waiting.waiting is not None:
-                    self.kernel.throw(waiting, CollectiveMismatchError(meeting.error))
-            raise CollectiveMismatchError(meeting.error)
+        if not self.checked:
+            return meeting.is_like(call)
+        other = next(other for other in meeting.calls if other is not None)
+        if other.request.signature == call.request.signature:
+            return True
+        meeting.error = self._mismatch(call, other, task.now)
+        meeting.long_way, meeting.signature = True, ()
+        for waiting in meeting.tasks:
+            if waiting is not None and waiting.waiting is not None:
+                self.kernel.throw(waiting, CollectiveMismatchError(meeting.error))
+        raise CollectiveMismatchError(meeting.error)
 
     @staticmethod
     def _mismatch(call: Call, other: Call, now: float) -> str:
@@ -189,35 +183,40 @@ class Meetings:
 
     # -- running ----------------------------------------------------------------------------------------------------
 
-    def _go_the_long_way(self, meeting: Meeting, task: Task) -> None:
-        """Somebody does not qualify for the short cut: who is parked goes on message by message."""
-        meeting.long_way = True
-        for parked in meeting.tasks:
-            if parked is not None and parked is not task:
-                self.kernel.wake(parked)
-
-    def _execute(self, task: Task, call: Call) -> float:
-        """Run this rank's steps; returns how long it waited for partners to post."""
-        transport = GroupTransport(self.network, task, call.request.members, call.full_label)
+    def _go_the_long_way(self, meeting: Meeting, task: Task, call: Call) -> tuple[float, float, Meeting]:
+        """Run this rank's steps, message by message. Who is parked does the same."""
+        if not meeting.long_way:
+            meeting.long_way = True
+            for parked in meeting.tasks:
+                if parked is not None and parked is not task:
+                    self.kernel.wake(parked)
+        members = call.request.members
+        meeting.starts[members.rank] = entered = task.now
+        meeting.last_arrival = max(meeting.last_arrival, entered)
+        transport = GroupTransport(self.network, task, members, call.full_label)
         execute(call, transport)
-        return transport.waited
+        meeting.inside -= 1
+        if not meeting.inside:
+            del self.open[members.id, call.sequence]
+        ready = meeting.last_arrival if call.request.algorithm.symmetric else entered + transport.waited
+        return entered, min(ready, task.now), meeting
 
-    def _replay(self, meeting: Meeting, task: Task, call: Call) -> bool:
+    def _replay(self, meeting: Meeting, task: Task) -> None:
         """The last member has come: work through the steps of all, and let the others go on at their end."""
         self.num_replayed += 1
         calls: list[Call] = meeting.calls  # type: ignore[assignment]  # all have come
-        hops = meeting.ways.hops if call.request.algorithm.ring else None
-        finish = replay(calls, meeting.starts, self._wire, hops, self.network.flows)
-        ready = self.kernel.ready
-        for member in range(len(finish) - 1, -1, -1):
-            other = meeting.tasks[member]
-            assert other is not None
-            other.now = finish[member]
-            if other is not task:
-                ready.append((other, True))
+        tasks: list[Task] = meeting.tasks  # type: ignore[assignment]
+        meeting.starts = starts = [parked.now for parked in tasks]
+        meeting.last_arrival = max(starts)
+        hops = meeting.ways.hops if calls[0].request.algorithm.ring else None
+        finish = replay(calls, starts, self._wire, hops, self.network.flows)
+        if self.spans is not None:
+            self.spans.append(Attendance(calls[0].request, calls[0].sequence, tuple(starts), tuple(finish)))
+        for other, now in zip(tasks, finish, strict=True):
+            other.now = now
+        self.kernel.ready += [other.awake for other in reversed(tasks) if other is not task]
         if task.now > self.kernel.stop_time:
             self.kernel.advance(task, 0.0)
-        return True
 
     def _wire(self, src: int, dst: int) -> tuple[float, float]:
         route = self.network.cluster.route(src, dst)

@@ -23,6 +23,7 @@ from simdist.tensor.observe import Listener
 from simdist.trace.span import MAIN
 from simdist.units import format_time
 
+from .attendance import spans
 from .billing import Billing
 from .kernel import Task
 from .meeting import Meeting
@@ -46,6 +47,7 @@ class SimRank:
 
     def __init__(self, site: Site, rank: int, speed: Speed, program: Callable[[SimRank], None]) -> None:
         self.site, self.rank, self.speed = site, rank, speed
+        self._attend = site.meetings.attend
         self._exact = speed.factor == 1.0 and not speed.jitter
         self.kernel = site.kernel
         self.world_size, self.seed = site.world_size, site.seed
@@ -79,11 +81,10 @@ class SimRank:
             seconds = self.speed.stretch(seconds)
         start = task.now
         task.now = end = start + seconds
-        if end > kernel.stop_time or not kernel.lazy:
+        if end > kernel.horizon:
             kernel.advance(task, 0.0)
         if self.spans is not None and end > start:
             self.spans.append((self.rank, MAIN, kind, name, start, end, None))
-        kernel.heartbeat += 1
         self.billed += 1
 
     def compute(self, flops: float, nbytes: float, seconds: float | None, name: str, dtype: str) -> None:
@@ -126,40 +127,44 @@ class SimRank:
 
     def collective(self, call: Call, async_op: bool) -> StreamWork | None:
         """Take part in a collective: at once, or on the group's stream."""
-        group = call.request.members.id
-        stream = self.streams.get(group)
         if async_op:
-            if stream is None:
-                stream = self._stream(group)
-            return self._submit(stream, call)
-        if stream is not None and not stream.is_quiet(self.main.now):
-            self._submit(stream, call).wait()
-            return None
-        task = self.main
-        entered, ready, meeting = self.site.meetings.attend(task, call, self._is_quiet())
-        now = task.now
-        if self.timeout is not None and now - entered > self.timeout:
-            self._late(call, entered)
-        if self.spans is not None:
-            self._record_meeting(MAIN, meeting, entered, ready, now)
-            self._record_meeting(f"comm:{group}", meeting, entered, ready, now)
+            return self._submit(call)
+        task, quiet = self.main, True
+        if self.streams or self._open:
+            stream = self.streams.get(call.request.members.id)
+            if stream is not None and not stream.is_quiet(task.now):
+                self._submit(call).wait()
+                return None
+            quiet = self._is_quiet()
+        if self.timeout is None:
+            attended = self._attend(task, call, quiet)
+        else:
+            attended = self._in_time(call, quiet, self.timeout)
+        if attended is not None:
+            self._record_attended(*attended)
         return None
 
-    def _record_meeting(self, stream: str, meeting: Meeting, entered: float, ready: float, end: float) -> None:
-        assert self.spans is not None
-        if ready > entered:
-            self.spans.append((self.rank, stream, "wait", meeting.label, entered, ready, meeting.blame))
-        if end > ready:
-            self.spans.append((self.rank, stream, "communication", meeting.label, ready, end, meeting.details))
+    def _record_attended(self, entered: float, ready: float, meeting: Meeting) -> None:
+        if self.spans is not None:
+            for stream in (MAIN, f"comm:{meeting.group.id}"):
+                self.spans += spans(meeting.words, self.rank, stream, entered, ready, self.main.now)
 
-    def _late(self, call: Call, entered: float) -> None:
-        assert self.timeout is not None
-        raise DistTimeoutError(
-            f"rank {self.rank} at {format_time(entered + self.timeout)}: {call.full_label} took longer than its timeout of "
-            f"{format_time(self.timeout)}. Give it more time, or look for the late rank."
-        )
+    def _in_time(self, call: Call, quiet: bool, limit: float) -> tuple[float, float, Meeting] | None:
+        """Take part in a collective that may take ``limit`` seconds."""
+        entered = self.main.now
+        attended = self._attend(self.main, call, quiet)
+        if self.main.now - entered > limit:
+            raise DistTimeoutError(
+                f"rank {self.rank} at {format_time(entered + limit)}: {call.full_label} took longer than its timeout of "
+                f"{format_time(limit)}. Give it more time, or look for the late rank."
+            )
+        return attended
 
-    def _submit(self, stream: Stream, call: Call) -> StreamWork:
+    def _submit(self, call: Call) -> StreamWork:
+        group = call.request.members.id
+        stream = self.streams.get(group)
+        if stream is None:
+            stream = self._stream(group)
         work = stream.submit(call, self.main.now)
         work.on_wait = self._joined
         self.unwaited[work] = call.label
@@ -174,8 +179,8 @@ class SimRank:
             task.now = work.done
             self.kernel.advance(task, 0.0)
         moved = max(began, min(work.ready, work.done))
-        self._record("wait", meeting.label, began, moved, meeting.blame)
-        self._record("communication", meeting.label, moved, task.now, meeting.details)
+        if self.spans is not None:
+            self.spans += spans(meeting.words, self.rank, MAIN, began, moved, task.now)
 
     def _stream(self, group: int) -> Stream:
         name = f"comm:{group}"
@@ -183,7 +188,7 @@ class SimRank:
         def done(entered: float, work: StreamWork) -> None:
             if self.spans is not None:
                 assert work.meeting is not None and work.ready is not None and work.done is not None
-                self._record_meeting(name, work.meeting, entered, work.ready, work.done)
+                self.spans += spans(work.meeting.words, self.rank, name, entered, work.ready, work.done)
 
         stream = self.streams[group] = Stream(self.kernel, self.site.meetings, self.rank, name, done)
         self.site.network.with_streams.add(self.rank)

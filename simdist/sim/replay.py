@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from simdist.comm.algorithm import Algorithm, plan
@@ -93,18 +94,17 @@ def _has_data(call: Call) -> bool:
 
 def _in_step(call: Call, now: float, hops: Hops) -> float:
     """When all ranks are done, if they start together at ``now``: one clock for all."""
-    size = len(call.request.members.ranks)
-    seconds = call.flat.nbytes // size / hops.bandwidth
-    latency = hops.latency
-    for _ in range(_transfers(call.request.algorithm, size)):
-        now = now + seconds + latency
-    return now
+    request = call.request
+    durations = _durations(request.algorithm, len(request.members.ranks), call.flat.nbytes, hops)
+    *_, end = accumulate(durations, initial=now)  # one addition after the other, as the messages make them
+    return end
 
 
 @lru_cache(maxsize=1024)
-def _transfers(algorithm: Algorithm, size: int) -> int:
-    """The number of steps of a symmetric algorithm in which bytes move."""
-    return sum(step.send is not None for step in algorithm.steps(0, size, 0))
+def _durations(algorithm: Algorithm, size: int, nbytes: int, hops: Hops) -> tuple[float, ...]:
+    """What a symmetric algorithm adds to a clock: for each step in which bytes move, the seconds on the wire, the latency."""
+    transfers = sum(step.send is not None for step in algorithm.steps(0, size, 0))
+    return (nbytes // size / hops.bandwidth, hops.latency) * transfers
 
 
 def _move_in_step(calls: Sequence[Call]) -> None:

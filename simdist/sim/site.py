@@ -54,4 +54,4 @@ class Site:
         self.memory: list[Any] | None = [] if traced else None
         self.kernel = Kernel(lazy=lazy)
         self.network = Network(self.kernel, cluster, eager_limit, self.flows)
-        self.meetings = Meetings(self.kernel, self.network, checked=checked, shortcut=shortcut)
+        self.meetings = Meetings(self.kernel, self.network, self.spans, checked=checked, shortcut=shortcut)

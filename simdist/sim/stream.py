@@ -126,6 +126,8 @@ class Stream:
             kernel.wait(task, _NOTHING)
 
     def _perform(self, work: StreamWork) -> None:
-        entered, work.ready, work.meeting = self.meetings.attend(self.task, work.call, quiet=False)
+        attended = self.meetings.attend(self.task, work.call, quiet=False)
+        assert attended is not None, "only who blocks takes the short cut"
+        entered, work.ready, work.meeting = attended
         work.done = self.task.now
         self.on_done(entered, work)
