@@ -84,29 +84,21 @@ class Parameter(Tensor):
         self._initial, self.address, self.is_fixed = None, "", True
         self._count_memory()
 
-    @classmethod
-    def drawn(cls, shape: tuple[int, ...], draw: str, scale: float, dtype: Any = None) -> Parameter:
+    @staticmethod
+    def drawn(shape: tuple[int, ...], draw: str, scale: float, dtype: Any = None) -> Parameter:
         """A parameter whose values are drawn by address when they are first touched."""
-        result = cls(np.zeros(0, np.dtype(dtype or DEFAULT_DTYPE)))
         kind = np.dtype(dtype or DEFAULT_DTYPE)
+        result = _Undrawn(np.zeros(0, kind))
         result._initial = Initial(tuple(shape), draw, scale, random.current_seed(), kind, current_device())
         result.is_fixed = False
         result.token = None
-        del result.data  # the slot is empty until __getattr__ fills it: no cost afterwards
+        del result.data  # the slot is empty until the values are drawn
         return result
 
     def _count_memory(self) -> None:
         listener = current_listener()
         if listener is not None and self.data.size:
             self.token = listener.allocate(self.data.nbytes, "parameters")
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "data" or self._initial is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.data = self._initial.array(self.address)
-        self._initial, self.is_fixed = None, True
-        self._count_memory()
-        return self.data
 
     def prefix(self, name: str) -> None:
         """The parameter, or the module that holds it, was attached under ``name``."""
@@ -127,3 +119,26 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+class _Undrawn(Parameter):
+    """A parameter that has only a description yet: it draws its values when they are first touched, and is a Parameter then.
+
+    A class of its own, since a class with ``__getattr__`` pays for it at every attribute.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "data" or self._initial is None:
+            raise AttributeError(f"'Parameter' object has no attribute {name!r}")
+        self.data = self._initial.array(self.address)
+        self._initial, self.is_fixed = None, True
+        self._count_memory()
+        self.__class__ = Parameter  # type: ignore[assignment]
+        return self.data
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A copy or a pickle is one of the drawn parameter."""
+        _ = self.data
+        return Parameter.__reduce_ex__(self, protocol)

@@ -74,8 +74,13 @@ class SGD(Optimizer):
         if group["momentum"] or group["weight_decay"] or group["maximize"]:
             return lambda data, gradient, parameter: self._update(data, gradient, parameter, group)
 
+        rates: dict[Any, Any] = {}  # the number as an array: numpy would convert it anew for each parameter
+
         def plain(data: Any, gradient: Any, parameter: Tensor) -> None:
-            data -= lr * gradient
+            rate = rates.get(gradient.dtype)
+            if rate is None:
+                rate = rates[gradient.dtype] = np.array(lr, gradient.dtype) if type(lr) is float else lr
+            data -= rate * gradient
 
         return plain
 

@@ -238,7 +238,7 @@ def _contribute(leaf: Any, part: Array | None, incoming: Array | None, leaves: _
     if grad is None:
         if total.dtype != leaf.data.dtype:
             total = total.astype(leaf.data.dtype)
-        leaf.grad = grad = _wrap(total)
+        leaf.grad = grad = _wrap_with[0](total)
         if heard is not None:
             grad.token = heard.allocate(total.nbytes, "gradients")
     else:

@@ -53,7 +53,7 @@ def _cross_entropy(logits: Array, target: Array, reduction: str) -> tuple[Array,
         chosen = shifted[rows, target]
     except IndexError:
         raise _no_such_class(logits, target) from None
-    if len(target) and np.minimum.reduce(target) < 0:  # numpy would count from the end
+    if len(target) and target[target.argmin()] < 0:  # numpy would count from the end
         raise _no_such_class(logits, target)
     losses = np.log(total[:, 0]) - chosen
     powers /= total

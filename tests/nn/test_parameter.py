@@ -105,3 +105,14 @@ def test_copies_and_pickles_are_parameters() -> None:
     for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert equal(values(again), values(Forwards()))
         assert isinstance(again.a.weight, Parameter) and again.a.weight is not model.a.weight
+        assert type(again.a.weight) is Parameter
+
+
+def test_values_are_drawn_when_they_are_first_touched() -> None:
+    weight = Forwards().a.weight
+    assert not weight.is_fixed
+    with pytest.raises(AttributeError, match="'Parameter' object has no attribute 'nothing'"):
+        _ = weight.nothing
+    assert not weight.is_fixed, "another attribute draws nothing"
+    assert weight.shape == (4, 4) and weight.is_fixed
+    assert type(weight) is Parameter
