@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 from heapq import heappush
 from typing import Any
 
@@ -64,7 +65,7 @@ class Task:
         self.waiting: Reason | None = None
         self.finished = False
         self.awake = self, True
-        self.greenlet = greenlet.greenlet(body, kernel.hub)
+        self.greenlet = greenlet.greenlet(partial(_at_the_start, body), kernel.hub)
         self.greenlet.gr_context = copy_context()
 
 
@@ -76,6 +77,9 @@ class Kernel:
 
     Attributes:
         stop_time: no task goes on after it.
+        ready: the stack of tasks that can run, each with the value that it is given.
+        direct: the same stack, for a task that waits and switches to the next one itself; empty once something has gone
+            wrong, so that the main loop sees every switch.
         horizon: a clock that stays at or before it may be moved by adding to it; beyond it, ``advance`` must know.
     """
 
@@ -84,6 +88,7 @@ class Kernel:
         self.lazy = lazy
         self.hub = greenlet.getcurrent()
         self.ready: list[tuple[Task, Any]] = []
+        self.direct = self.ready
         self.tasks: list[Task] = []
         self.current: Task | None = None
         self.stop_time = float("inf")
@@ -97,22 +102,23 @@ class Kernel:
         """Make a task; it begins to run when the scheduler reaches it (or when woken, with ``start=False``)."""
         task = Task(self, rank, name, body)
         self.tasks.append(task)
+        task.greenlet.switch(greenlet.getcurrent())
         if start:
             self.ready.append((task, None))
         return task
 
     def wait(self, task: Task, waiting: Reason) -> Any:
-        """Suspend ``task`` (the running one) until somebody wakes it; the only place where greenlets switch.
+        """Suspend ``task`` (the running one) until somebody wakes it; the only place where a task is left.
+
+        Straight to the next runnable task, if there is one: by way of the main loop it would cost two switches.
 
         Returns:
             What ``wake`` was given. An exception given to ``throw`` is raised here.
         """
         task.waiting = waiting
-        ready = self.ready
+        ready = self.direct
         try:
-            if (
-                ready and ready[-1][0].waiting is not None
-            ):  # straight on to the next: through the hub it costs two switches
+            if ready:
                 other, value = ready.pop()
                 self.current = other
                 value = other.greenlet.switch(value)
@@ -123,10 +129,6 @@ class Kernel:
                 self._sleep_for_ever()
             raise
         task.waiting = None
-        if value.__class__ is _Raise:
-            raise value.error
-        if task.now > self.stop_time:
-            raise Stopped
         return value
 
     def wake(self, task: Task, value: Any = None) -> None:
@@ -135,7 +137,14 @@ class Kernel:
 
     def throw(self, task: Task, error: BaseException) -> None:
         """Let ``task`` go on with ``error`` raised at its wait."""
+        self.direct = []
         self.ready.append((task, _Raise(error)))
+
+    def stop(self, time: float) -> None:
+        """Let nothing happen after ``time``."""
+        self.direct = []
+        self.stop_time = min(self.stop_time, time)
+        self.horizon = min(self.horizon, time)
 
     # -- time -------------------------------------------------------------------------------------------------------
 
@@ -146,11 +155,6 @@ class Kernel:
             raise Stopped
         if not self.lazy:
             self.catch_up(task)
-
-    def stop(self, time: float) -> None:
-        """Let nothing happen after ``time``."""
-        self.stop_time = min(self.stop_time, time)
-        self.horizon = min(self.horizon, time)
 
     def catch_up(self, task: Task) -> None:
         """Suspend the running task until the environment's clock has reached its own."""
@@ -194,7 +198,10 @@ class Kernel:
                 self.current = task
                 self.heartbeat += 1
                 try:
-                    task.greenlet.switch(value)
+                    if ready is self.direct:
+                        task.greenlet.switch(value)
+                    else:
+                        self._resume_or_end(task, value)
                 except greenlet.GreenletExit:
                     pass
                 except KeyboardInterrupt:
@@ -211,6 +218,15 @@ class Kernel:
                 break
             env.step()
         self.current = None
+
+    def _resume_or_end(self, task: Task, value: Any) -> None:
+        """Switch to ``task`` in a run in which something has gone wrong: an error may be for it, or its time be over."""
+        error = value.error if value.__class__ is _Raise else Stopped() if task.now > self.stop_time else None
+        if error is None:
+            task.greenlet.switch(value)
+        else:
+            task.waiting = None
+            task.greenlet.throw(error)
 
     @staticmethod
     def _failed(task: Task, error: BaseException, on_failure: Callable[[Task, BaseException], None]) -> None:
@@ -245,6 +261,11 @@ class Kernel:
         while True:
             with suppress(greenlet.GreenletExit):
                 self.hub.switch()
+
+
+def _at_the_start(body: Callable[..., None], maker: greenlet.greenlet) -> None:
+    """What a task's greenlet does: come into being, go back to who made it, and do ``body`` when its turn comes."""
+    body(maker.switch())
 
 
 _CLOCK = Waiting("the clock")
