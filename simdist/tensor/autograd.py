@@ -138,7 +138,7 @@ def run_backward(root: Any, gradient: Array, retain_graph: bool) -> None:
     """
     heard = current_listener()
     if type(root) is not Node:
-        _contribute(root, gradient, gradient, {root: (1, None)}, heard)
+        _contribute(root, gradient, gradient, {root: _ONCE}, heard)
         return
     nodes, leaves = _discover(root)
     root.pending = gradient
@@ -220,29 +220,28 @@ def run_hooks(hooks: dict[int, Callable[[Any], Any]], g: Array) -> Array:
 
 def _contribute(leaf: Any, part: Array | None, incoming: Array | None, leaves: _Leaves, heard: Listener | None) -> None:
     """One more part of a leaf's gradient; the last one completes it."""
-    missing, total = leaves.pop(leaf)
-    if total is not None:
-        total = total if part is None else total + part
-    elif part is incoming or (part is not None and part.base is not None):
-        total = None if part is None else part.copy()  # it belongs to somebody else too
-    else:
-        total = part
-    if missing > 1:
-        leaves[leaf] = (missing - 1, total)
-        return
-    if total is None:
+    if part is not None and (part is incoming or part.base is not None):
+        part = part.copy()  # it belongs to somebody else too
+    if leaves[leaf] is not _ONCE:
+        missing, total = leaves.pop(leaf)
+        if total is not None:
+            part = total if part is None else total + part
+        if missing > 1:
+            leaves[leaf] = (missing - 1, part)
+            return
+    if part is None:
         return
     if leaf.hooks is not None:
-        total = run_hooks(leaf.hooks, total)
+        part = run_hooks(leaf.hooks, part)
     grad = leaf.grad
     if grad is None:
-        if total.dtype != leaf.data.dtype:
-            total = total.astype(leaf.data.dtype)
-        leaf.grad = grad = _wrap_with[0](total)
+        if part.dtype != leaf.data.dtype:
+            part = part.astype(leaf.data.dtype)
+        leaf.grad = grad = _wrap_with[0](part)
         if heard is not None:
-            grad.token = heard.allocate(total.nbytes, "gradients")
+            grad.token = heard.allocate(part.nbytes, "gradients")
     else:
-        np.add(grad.data, total, out=grad.data)
+        np.add(grad.data, part, out=grad.data)
     if leaf.post_hooks is not None:
         for hook in list(leaf.post_hooks.values()):
             hook(leaf)

@@ -92,25 +92,21 @@ def _rows_product(x: Array, weight: Array) -> Array:
 
 
 def _linear_gradient(g: Array, saved: tuple[Array, Array], needs: Sequence[Any]) -> tuple[Array | None, ...]:
-    rows = g if g.ndim == 2 else g.reshape(-1, g.shape[-1])
-    bias = None if needs[0] is None else np.add.reduce(rows, 0)
-    return (bias, *_rows_gradient(rows, *saved, needs[1], needs[2]))
+    weight, x = saved
+    rows, x_rows = (g, x) if x.ndim == 2 else (g.reshape(-1, g.shape[-1]), x.reshape(-1, x.shape[-1]))
+    db = dw = dx = None
+    if needs[0] is not None:
+        db = np.add.reduce(rows, axis=0)
+    if needs[1] is not None:
+        dw = rows.T @ x_rows
+    if needs[2] is not None:
+        dx = rows @ weight
+        dx = dx if x.ndim == 2 else dx.reshape(x.shape)
+    return db, dw, dx
 
 
 def _linear_no_bias_gradient(g: Array, saved: tuple[Array, Array], needs: Sequence[Any]) -> tuple[Array | None, ...]:
-    rows = g if g.ndim == 2 else g.reshape(-1, g.shape[-1])
-    return _rows_gradient(rows, *saved, needs[0], needs[1])
-
-
-def _rows_gradient(rows: Array, weight: Array, x: Array, need_w: Any, need_x: Any) -> tuple[Array | None, Array | None]:
-    """The gradients of the weight and of x."""
-    dw = dx = None
-    if need_w is not None:
-        dw = rows.T @ (x if x.ndim == 2 else x.reshape(-1, x.shape[-1]))
-    if need_x is not None:
-        dx = rows @ weight
-        dx = dx if x.ndim == 2 else dx.reshape(x.shape)
-    return dw, dx
+    return _linear_gradient(g, saved, (None, *needs))[1:]
 
 
 def _linear_products(out: Array, arrays: Sequence[Array], needs: Sequence[Any] | None) -> list[Work]:
