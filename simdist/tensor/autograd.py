@@ -69,7 +69,10 @@ class Node:
     work: list[Work] | None
 
     def __init__(self, row: Primitive, edges: Sequence[Any], saved: Any, dtype: Any) -> None:
-        self.row, self.edges, self.saved, self.dtype = row, edges, saved, dtype
+        self.row = row
+        self.edges = edges
+        self.saved = saved
+        self.dtype = dtype
         self.sequence = _next_sequence()
         self.pending = self.token = self.tokens = self.work = self.hooks = None
 
