@@ -1,25 +1,37 @@
 """Which algorithms are there, and which one does a collective use?
 
-A row per algorithm: its name, the collective it performs, its steps, and how many chunks the buffer is cut into. The
-choice by size and topology is a later chapter; here each collective has the one algorithm of ``DEFAULT``.
+A row per algorithm: its name, the collective it performs, its steps, and how many chunks the buffer is cut into.
+``DEFAULT`` has one algorithm for each collective: the one that is right for large buffers on any topology.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from .binomial import binomial_broadcast, binomial_reduce
 from .dissemination import dissemination_barrier
+from .layout import FLAT, Layout
 from .ring import ring_all_gather, ring_all_reduce, ring_reduce_scatter
 from .star import star_gather, star_scatter
 from .step import Step
 
-__all__ = ["ALGORITHMS", "DEFAULT", "Algorithm", "plan"]
+__all__ = ["ALGORITHMS", "DEFAULT", "Algorithm", "one", "per_rank", "plan"]
 
 _CACHED_SIZE = 128
 """Plans of larger groups are made anew each time: a ring's tables grow with the square of the group."""
+
+
+def per_rank(size: int, layout: Layout) -> int:
+    """One chunk for each rank."""
+    return size
+
+
+def one(size: int, layout: Layout) -> int:
+    """The buffer is not cut."""
+    return 1
 
 
 @dataclass(frozen=True)
@@ -29,16 +41,18 @@ class Algorithm:
     Attributes:
         name: ``"ring_all_reduce"``.
         collective: what it performs: ``"all_reduce"``.
-        steps: (rank, size, root) -> the steps of that rank; pure.
-        whole: True if the buffer moves as one chunk (trees), False if it is cut into one chunk per rank.
+        steps: (rank, size, root, layout) -> the steps of that rank; pure. A function that needs only the first few of
+            the four takes only those.
+        pieces: (size, layout) -> number of chunks into which the buffer is cut. Where the collective itself says which
+            rank owns what (all-gather, reduce-scatter, gather, scatter) it is one chunk per rank.
         symmetric: True if nobody can be done before everybody has come (in each step every rank sends and receives).
         ring: True if every rank sends to its right neighbour only, in chunks of one size where the buffer divides.
     """
 
     name: str
     collective: str
-    steps: Callable[[int, int, int], Iterator[Step]]
-    whole: bool = False
+    steps: Callable[..., Iterator[Step]]
+    pieces: Callable[[int, Layout], int] = per_rank
     symmetric: bool = False
     ring: bool = False
 
@@ -49,11 +63,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("ring_all_reduce", "all_reduce", ring_all_reduce, symmetric=True, ring=True),
         Algorithm("ring_reduce_scatter", "reduce_scatter", ring_reduce_scatter, symmetric=True, ring=True),
         Algorithm("ring_all_gather", "all_gather", ring_all_gather, symmetric=True, ring=True),
-        Algorithm("binomial_broadcast", "broadcast", binomial_broadcast, whole=True),
-        Algorithm("binomial_reduce", "reduce", binomial_reduce, whole=True),
+        Algorithm("binomial_broadcast", "broadcast", binomial_broadcast, pieces=one),
+        Algorithm("binomial_reduce", "reduce", binomial_reduce, pieces=one),
         Algorithm("star_gather", "gather", star_gather),
         Algorithm("star_scatter", "scatter", star_scatter),
-        Algorithm("dissemination_barrier", "barrier", dissemination_barrier, whole=True, symmetric=True),
+        Algorithm("dissemination_barrier", "barrier", dissemination_barrier, pieces=one, symmetric=True),
     )
 }
 
@@ -61,13 +75,20 @@ DEFAULT: dict[str, Algorithm] = {row.collective: row for row in ALGORITHMS.value
 """The algorithm of each collective."""
 
 
-@lru_cache(maxsize=4096)
-def _cached(algorithm: Algorithm, rank: int, size: int, root: int) -> tuple[Step, ...]:
-    return tuple(algorithm.steps(rank, size, root))
+@lru_cache(maxsize=256)
+def _num_arguments(steps: Callable[..., Iterator[Step]]) -> int:
+    """How many of (rank, size, root, layout) the function takes."""
+    return len(inspect.signature(steps).parameters)
 
 
-def plan(algorithm: Algorithm, rank: int, size: int, root: int = 0) -> tuple[Step, ...]:
+def _made(algorithm: Algorithm, rank: int, size: int, root: int, layout: Layout) -> tuple[Step, ...]:
+    arguments = (rank, size, root, layout)[: _num_arguments(algorithm.steps)]
+    return tuple(algorithm.steps(*arguments))
+
+
+_cached = lru_cache(maxsize=4096)(_made)
+
+
+def plan(algorithm: Algorithm, rank: int, size: int, root: int = 0, layout: Layout = FLAT) -> tuple[Step, ...]:
     """The steps of ``rank`` in a group of ``size`` (group ranks), as a value."""
-    if size <= _CACHED_SIZE:
-        return _cached(algorithm, rank, size, root)
-    return tuple(algorithm.steps(rank, size, root))
+    return (_cached if size <= _CACHED_SIZE else _made)(algorithm, rank, size, root, layout)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .step import Step, Transfer
+from .step import WHOLE, Step, Transfer
 
 __all__ = ["binomial_broadcast", "binomial_reduce"]
 
@@ -31,10 +31,10 @@ def binomial_broadcast(rank: int, size: int, root: int = 0) -> Iterator[Step]:
     position = (rank - root) % size
     bit = _parent_bit(position, size)
     if position:
-        yield Step(recv=Transfer((rank - bit) % size, 0))
+        yield Step(recv=Transfer((rank - bit) % size, WHOLE))
     while bit := bit >> 1:
         if position + bit < size:
-            yield Step(send=Transfer((rank + bit) % size, 0))
+            yield Step(send=Transfer((rank + bit) % size, WHOLE))
 
 
 def binomial_reduce(rank: int, size: int, root: int = 0) -> Iterator[Step]:
@@ -44,9 +44,9 @@ def binomial_reduce(rank: int, size: int, root: int = 0) -> Iterator[Step]:
     bit = 1
     while bit < parent:
         if position + bit < size:
-            yield Step(recv=Transfer((rank + bit) % size, 0), combine=True)
+            yield Step(recv=Transfer((rank + bit) % size, WHOLE), combine=True)
         bit <<= 1
     if position:
-        yield Step(send=Transfer((rank - parent) % size, 0))
+        yield Step(send=Transfer((rank - parent) % size, WHOLE))
     else:
-        yield Step(finish=0)
+        yield Step(finish=WHOLE)

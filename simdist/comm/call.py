@@ -16,6 +16,7 @@ import numpy as np
 from simdist.place import Place
 
 from .algorithm import Algorithm, plan
+from .layout import FLAT, Layout
 from .step import Step
 
 __all__ = ["Call", "Members", "Request", "describe"]
@@ -57,6 +58,7 @@ class Request:
         divisor: what a complete chunk is divided by (AVG), or 0.
         signature: what must be equal on all ranks: (operation, shape, dtype, reduction, global root).
         nbytes: size of the payload as the collective's own definition counts it.
+        layout: what the algorithm knows of where the ranks are.
     """
 
     name: str
@@ -68,10 +70,11 @@ class Request:
     divisor: int
     signature: tuple[Any, ...]
     nbytes: int
+    layout: Layout = FLAT
 
     def steps(self) -> tuple[Step, ...]:
         """What this rank does, step by step."""
-        return plan(self.algorithm, self.members.rank, len(self.members.ranks), self.root)
+        return plan(self.algorithm, self.members.rank, len(self.members.ranks), self.root, self.layout)
 
     def label(self, sequence: int) -> str:
         """A short name for traces: ``all_reduce #3``."""
@@ -97,7 +100,8 @@ class Call:
         sequence: 0 for the first collective of the group, and so on: calls match by it and by nothing else.
         flat: the contiguous one-dimensional work buffer.
         where: the user's line, or None.
-        parts: chunk number -> array, where chunks are not slices of one buffer (gather, scatter).
+        parts: chunk number -> one-dimensional array, where chunks are not slices of one buffer (gather, scatter,
+            all-to-all). Chunks that only pass through this rank are added as they come; they are as large as its own.
     """
 
     __slots__ = ("flat", "parts", "request", "sequence", "where")
@@ -120,9 +124,22 @@ class Call:
     def chunk(self, index: int) -> Any:
         """The array that is chunk ``index`` on this rank (a view: writing to it writes to the buffer)."""
         if self.parts is not None:
-            return self.parts[index]
+            found = self.parts.get(index)
+            if found is None:
+                found = self.parts[index] = np.empty_like(self.flat)
+            return found
         cuts = self.request.cuts
         return self.flat if cuts is None else self.flat[cuts[index] : cuts[index + 1]]
+
+    def view(self, chunks: tuple[int, ...]) -> Any | None:
+        """The slice of the buffer that is these chunks, or None if they are no slice."""
+        first = chunks[0]
+        if len(chunks) == 1:
+            return self.chunk(first)
+        cuts = self.request.cuts
+        if self.parts is not None or cuts is None or chunks != tuple(range(first, first + len(chunks))):
+            return None
+        return self.flat[cuts[first] : cuts[first + len(chunks)]]
 
     @property
     def label(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .step import Step, Transfer
+from .step import WHOLE, Step, Transfer
 
 __all__ = ["dissemination_barrier"]
 
@@ -18,5 +18,5 @@ def dissemination_barrier(rank: int, size: int, root: int = 0) -> Iterator[Step]
     """ceil(log2 p) rounds of one empty message out and one in."""
     distance = 1
     while distance < size:
-        yield Step(send=Transfer((rank + distance) % size, 0), recv=Transfer((rank - distance) % size, 0))
+        yield Step(send=Transfer((rank + distance) % size, WHOLE), recv=Transfer((rank - distance) % size, WHOLE))
         distance <<= 1

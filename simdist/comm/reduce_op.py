@@ -8,10 +8,11 @@ sums).
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 import numpy as np
 
-__all__ = ["ReduceOp"]
+__all__ = ["ReduceOp", "combine_into"]
 
 
 class ReduceOp(enum.Enum):
@@ -41,3 +42,13 @@ _COMBINE: dict[ReduceOp, np.ufunc] = {
     ReduceOp.MIN: np.minimum,
     ReduceOp.MAX: np.maximum,
 }
+
+
+def combine_into(buf: Any, received: Any, combine: np.ufunc | None, received_is_lower: bool) -> None:
+    """Write (or fold) a received message into ``buf``: the value of the lower rank is the left operand."""
+    if combine is None:
+        buf[...] = received
+    elif received_is_lower:
+        combine(received, buf, out=buf)
+    else:
+        combine(buf, received, out=buf)

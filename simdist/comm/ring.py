@@ -26,16 +26,18 @@ def ring_reduce_scatter(rank: int, size: int, root: int = 0) -> Iterator[Step]:
     right, left = (rank + 1) % size, (rank - 1) % size
     for k in range(size - 1):
         yield Step(
-            send=Transfer(right, (rank - k - 1) % size), recv=Transfer(left, (rank - k - 2) % size), combine=True
+            send=Transfer(right, ((rank - k - 1) % size,)),
+            recv=Transfer(left, ((rank - k - 2) % size,)),
+            combine=True,
         )
-    yield Step(finish=rank)
+    yield Step(finish=(rank,))
 
 
 def ring_all_gather(rank: int, size: int, root: int = 0) -> Iterator[Step]:
     """Steps after which every rank holds all chunks; at the start rank r holds chunk r."""
     right, left = (rank + 1) % size, (rank - 1) % size
     for k in range(size - 1):
-        yield Step(send=Transfer(right, (rank - k) % size), recv=Transfer(left, (rank - k - 1) % size))
+        yield Step(send=Transfer(right, ((rank - k) % size,)), recv=Transfer(left, ((rank - k - 1) % size,)))
 
 
 def ring_all_reduce(rank: int, size: int, root: int = 0) -> Iterator[Step]:

@@ -17,18 +17,18 @@ __all__ = ["star_gather", "star_scatter"]
 def star_gather(rank: int, size: int, root: int = 0) -> Iterator[Step]:
     """Everybody sends its chunk to the root, which takes them in rank order."""
     if rank != root:
-        yield Step(send=Transfer(root, rank))
+        yield Step(send=Transfer(root, (rank,)))
         return
     for peer in range(size):
         if peer != root:
-            yield Step(recv=Transfer(peer, peer))
+            yield Step(recv=Transfer(peer, (peer,)))
 
 
 def star_scatter(rank: int, size: int, root: int = 0) -> Iterator[Step]:
     """The root sends each rank its chunk, in rank order."""
     if rank != root:
-        yield Step(recv=Transfer(root, rank))
+        yield Step(recv=Transfer(root, (rank,)))
         return
     for peer in range(size):
         if peer != root:
-            yield Step(send=Transfer(peer, peer))
+            yield Step(send=Transfer(peer, (peer,)))

@@ -19,6 +19,7 @@ from simdist.backends import context
 from simdist.comm.algorithm import DEFAULT
 from simdist.comm.call import Call, Request
 from simdist.comm.chunks import bounds
+from simdist.comm.layout import FLAT
 from simdist.comm.reduce_op import ReduceOp
 
 from .group import NOT_A_MEMBER, ProcessGroup, default_group, get_group_rank
@@ -118,6 +119,7 @@ def _request(
     if op is not None:
         op = _reduction(op, flat.dtype, name)
     algorithm = DEFAULT[kind]
+    pieces = algorithm.pieces(size, FLAT)
     signature = _signature(
         name,
         shape,
@@ -130,7 +132,7 @@ def _request(
         members,
         algorithm,
         root or 0,
-        None if algorithm.whole else bounds(flat.size, size),
+        bounds(flat.size, pieces) if pieces > 1 else None,
         op.combine if op is not None else None,
         size if op is ReduceOp.AVG else 0,
         signature,

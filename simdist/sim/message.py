@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from simdist.comm.execute import combine_into
+from simdist.comm.reduce_op import combine_into
 from simdist.errors import DistTimeoutError
 from simdist.place import Place
 from simdist.units import format_time

@@ -20,7 +20,9 @@ from typing import Any, NamedTuple
 
 from simdist.comm.algorithm import Algorithm, plan
 from simdist.comm.call import Call, Request
-from simdist.comm.execute import combine_into, divide
+from simdist.comm.execute import divide
+from simdist.comm.packing import overlap
+from simdist.comm.reduce_op import combine_into
 from simdist.tensor.meta import MetaArray
 
 __all__ = ["Bundle", "Hops", "Wire", "replay"]
@@ -50,7 +52,7 @@ class Bundle(NamedTuple):
         request, now, label = self.request, self.start, self.label
         ranks, size = request.members.ranks, request.members.size
         nbytes = self.nbytes // size
-        plans = [plan(request.algorithm, member, size, request.root) for member in range(size)]
+        plans = [plan(request.algorithm, member, size, request.root, request.layout) for member in range(size)]
         for step, (send, _, _, _) in enumerate(plans[0]):
             if send is None:
                 continue
@@ -103,7 +105,7 @@ def _in_step(call: Call, now: float, hops: Hops) -> float:
 @lru_cache(maxsize=1024)
 def _durations(algorithm: Algorithm, size: int, nbytes: int, hops: Hops) -> tuple[float, ...]:
     """What a symmetric algorithm adds to a clock: for each step in which bytes move, the seconds on the wire, the latency."""
-    transfers = sum(step.send is not None for step in algorithm.steps(0, size, 0))
+    transfers = sum(step.send is not None for step in plan(algorithm, 0, size))
     return (nbytes // size / hops.bandwidth, hops.latency) * transfers
 
 
@@ -115,11 +117,12 @@ def _move_in_step(calls: Sequence[Call]) -> None:
     for steps in zip(*(call.request.steps() for call in calls), strict=True):
         for member, (_, recv, combine, finish) in enumerate(steps):
             if recv is not None:
-                peer, index = recv
+                peer, (index,) = recv
                 received = chunks[peer][index]
                 combine_into(chunks[member][index], received, fold if combine else None, peer < member)
-            if finish is not None and divisor:
-                divide(chunks[member][finish], divisor)
+            if divisor:
+                for index in finish:
+                    divide(chunks[member][index], divisor)
 
 
 class _Table:
@@ -135,8 +138,8 @@ class _Table:
         self.open = [0] * len(calls)
         self.now = list(starts)
         self.until = list(starts)
-        self.sent: dict[tuple[int, int], int] = {}
-        self.awaited: dict[tuple[int, int], tuple[int, bool]] = {}
+        self.sent: dict[tuple[int, int], list[Any]] = {}
+        self.awaited: dict[tuple[int, int], tuple[tuple[int, ...], bool]] = {}
         self.runnable = list(range(len(calls)))[::-1]
 
     def run(self) -> list[float]:
@@ -152,9 +155,9 @@ class _Table:
             done = self.position[rank]
             if done >= 0:
                 self.now[rank] = self.until[rank]
-                finish = steps[done].finish
-                if finish is not None and self.divisor and self.moves_data:
-                    divide(self.calls[rank].chunk(finish), self.divisor)
+                if self.divisor and self.moves_data:
+                    for index in steps[done].finish:
+                        divide(self.calls[rank].chunk(index), self.divisor)
             self.position[rank] = done = done + 1
             if done == len(steps):
                 return
@@ -162,33 +165,39 @@ class _Table:
             if send is not None or recv is not None:
                 break
         self.open[rank] = (send is not None) + (recv is not None)
+        payload: list[Any] = []
+        if send is not None:
+            payload = [self.calls[rank].chunk(index) for index in send.chunks]
+            if self.moves_data and overlap(send, recv):
+                payload = [chunk.copy() for chunk in payload]
         if recv is not None:
             pair = (recv.peer, rank)
             if pair in self.sent:
-                self.transfer(pair, self.sent.pop(pair), recv.chunk, combine)
+                self.transfer(pair, self.sent.pop(pair), recv.chunks, combine)
             else:
-                self.awaited[pair] = (recv.chunk, combine)
+                self.awaited[pair] = (recv.chunks, combine)
         if send is not None:
             pair = (rank, send.peer)
             if pair in self.awaited:
-                self.transfer(pair, send.chunk, *self.awaited.pop(pair))
+                self.transfer(pair, payload, *self.awaited.pop(pair))
             else:
-                self.sent[pair] = send.chunk
+                self.sent[pair] = payload
 
-    def transfer(self, pair: tuple[int, int], source_chunk: int, target_chunk: int, combine: bool) -> None:
+    def transfer(self, pair: tuple[int, int], payload: list[Any], targets: tuple[int, ...], combine: bool) -> None:
         """Both sides have posted: move the bytes and let time pass on both."""
         src, dst = pair
         sender, receiver = self.calls[src], self.calls[dst]
         ready = max(self.now[src], self.now[dst])
         ranks = sender.members.ranks
         bandwidth, latency = self.wire(ranks[src], ranks[dst])
-        chunk = sender.chunk(source_chunk)
-        left = ready + chunk.nbytes / bandwidth
+        nbytes = sum([chunk.nbytes for chunk in payload])
+        left = ready + nbytes / bandwidth
         arrived = left + latency
         if self.moves_data:
-            combine_into(receiver.chunk(target_chunk), chunk, self.fold if combine else None, src < dst)
+            for index, chunk in zip(targets, payload, strict=True):
+                combine_into(receiver.chunk(index), chunk, self.fold if combine else None, src < dst)
         if self.flows is not None:
-            self.flows.append((ranks[src], ranks[dst], self.now[src], ready, arrived, chunk.nbytes, sender.full_label))
+            self.flows.append((ranks[src], ranks[dst], self.now[src], ready, arrived, nbytes, sender.full_label))
         for rank, end in ((src, left), (dst, arrived)):
             self.until[rank] = max(self.until[rank], end)
             self.open[rank] -= 1

@@ -12,7 +12,8 @@ import pytest
 
 from simdist.comm import ALGORITHMS, Call, Members, ReduceOp, Request, execute
 from simdist.comm.chunks import bounds
-from simdist.comm.execute import combine_into
+from simdist.comm.layout import FLAT, Layout
+from simdist.comm.reduce_op import combine_into
 
 PATIENCE = 20.0
 
@@ -53,20 +54,24 @@ class Threads:
         return Arriving(self.boxes[src, self.rank], buf, combine, src < self.rank)
 
 
-def request(name: str, rank: int, size: int, length: int, root: int = 0, op: ReduceOp = ReduceOp.SUM) -> Request:
+def request(
+    name: str, rank: int, size: int, length: int, root: int = 0, op: ReduceOp = ReduceOp.SUM, layout: Layout = FLAT
+) -> Request:
     """One rank's request for the algorithm ``name`` on a float64 buffer."""
     algorithm = ALGORITHMS[name]
+    pieces = algorithm.pieces(size, layout)
     reducing = algorithm.collective in ("all_reduce", "reduce", "reduce_scatter")
     return Request(
         name=algorithm.collective,
         members=Members(0, tuple(range(size)), rank, "world"),
         algorithm=algorithm,
         root=root,
-        cuts=None if algorithm.whole else bounds(length, size),
+        cuts=bounds(length, pieces) if pieces > 1 else None,
         combine=op.combine if reducing else None,
         divisor=size if reducing and op is ReduceOp.AVG else 0,
         signature=(algorithm.collective, (length,), "float64", op.name if reducing else None, root),
         nbytes=8 * length,
+        layout=layout,
     )
 
 

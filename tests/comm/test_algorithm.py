@@ -6,6 +6,7 @@ import pytest
 
 from simdist.comm import ALGORITHMS, DEFAULT, Algorithm, plan
 from simdist.comm.algorithm import _CACHED_SIZE
+from simdist.comm.layout import FLAT
 
 SIZES = range(1, 10)
 
@@ -18,8 +19,8 @@ def test_every_message_has_two_ends_in_the_same_order(algorithm: Algorithm, size
         plans = [plan(algorithm, rank, size, root) for rank in range(size)]
         for a in range(size):
             for b in range(size):
-                sent = [step.send.chunk for step in plans[a] if step.send and step.send.peer == b]
-                received = [step.recv.chunk for step in plans[b] if step.recv and step.recv.peer == a]
+                sent = [step.send.chunks for step in plans[a] if step.send and step.send.peer == b]
+                received = [step.recv.chunks for step in plans[b] if step.recv and step.recv.peer == a]
                 assert sent == received, (algorithm.name, a, b)
 
 
@@ -69,8 +70,10 @@ def test_the_flags_say_what_the_steps_do(algorithm: Algorithm) -> None:
             assert all(step.send and step.recv for _, step in moving)
         if algorithm.ring:
             assert all(step.send.peer == (rank + 1) % size for rank, step in moving if step.send)
-        if algorithm.whole:
-            assert {transfer.chunk for _, step in moving for transfer in (step.send, step.recv) if transfer} <= {0}
+        named = {
+            chunk for _, step in moving for transfer in (step.send, step.recv) if transfer for chunk in transfer.chunks
+        }
+        assert named <= set(range(algorithm.pieces(size, FLAT)))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=str)

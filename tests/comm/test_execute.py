@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from simdist.comm import Call, ReduceOp
-from simdist.comm.execute import COLLECTIVE_CHANNEL, USER_CHANNEL, combine_into, divide, tag_of
+from simdist.comm.execute import COLLECTIVE_CHANNEL, USER_CHANNEL, divide, tag_of
+from simdist.comm.reduce_op import combine_into
 from tests.comm.conftest import request
 
 

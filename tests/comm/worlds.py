@@ -2,7 +2,7 @@
 
 from collections import defaultdict, deque
 
-from simdist.comm.execute import combine_into
+from simdist.comm.reduce_op import combine_into
 
 
 class Mail:

@@ -100,10 +100,10 @@ def mirrored_ring(rank, size, root=0):
     """The ring all-reduce the other way round: the same sums, added in the reverse order."""
     right, left = (rank - 1) % size, (rank + 1) % size
     for k in range(size - 1):
-        yield Step(Transfer(right, (rank + k + 1) % size), Transfer(left, (rank + k + 2) % size), combine=True)
-    yield Step(finish=rank)
+        yield Step(Transfer(right, ((rank + k + 1) % size,)), Transfer(left, ((rank + k + 2) % size,)), combine=True)
+    yield Step(finish=(rank,))
     for k in range(size - 1):
-        yield Step(Transfer(right, (rank + k) % size), Transfer(left, (rank + k + 1) % size))
+        yield Step(Transfer(right, ((rank + k) % size,)), Transfer(left, ((rank + k + 1) % size,)))
 
 
 def test_the_twin_with_its_additions_reversed_is_told_apart(monkeypatch):

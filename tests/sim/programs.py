@@ -5,6 +5,7 @@ import numpy as np
 from simdist.cluster import presets
 from simdist.comm import DEFAULT, Call, Members, Request
 from simdist.comm.chunks import bounds
+from simdist.comm.layout import FLAT
 from simdist.sim import Job
 
 MODES = {
@@ -20,7 +21,7 @@ def call(rank, sequence, flat, ranks=None, group=0, collective="all_reduce", roo
     ranks = tuple(range(rank.world_size)) if ranks is None else ranks
     members = Members(group, ranks, ranks.index(rank.rank), "world" if not group else f"group {group}")
     algorithm = DEFAULT[collective]
-    cuts = None if algorithm.whole else bounds(flat.size, len(ranks))
+    cuts = None if algorithm.pieces(len(ranks), FLAT) == 1 else bounds(flat.size, len(ranks))
     signature = (collective, flat.shape, flat.dtype, kind, None)
     return Call(Request(collective, members, algorithm, root, cuts, np.add, 0, signature, flat.nbytes), sequence, flat)
 

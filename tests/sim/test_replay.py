@@ -5,6 +5,7 @@ import pytest
 
 from simdist.comm import DEFAULT, Call, Members, Request
 from simdist.comm.chunks import bounds
+from simdist.comm.layout import FLAT
 from simdist.sim.replay import Bundle, Hops, replay
 from simdist.tensor import MetaArray
 
@@ -14,7 +15,7 @@ def calls(p, n, name="all_reduce", meta=False, divisor=0):
     for r in range(p):
         algorithm = DEFAULT[name]
         x = MetaArray((n,), np.dtype("float64")) if meta else np.random.default_rng(r).standard_normal(n)
-        cuts = None if algorithm.whole else bounds(n, p)
+        cuts = None if algorithm.pieces(p, FLAT) == 1 else bounds(n, p)
         members = Members(0, tuple(range(p)), r, "world")
         request = Request(name, members, algorithm, 0, cuts, np.add, divisor, (name, (n,), x.dtype, "SUM", None), 8 * n)
         made.append(Call(request, 0, x))

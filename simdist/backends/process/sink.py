@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from simdist.comm.execute import combine_into
+from simdist.comm.reduce_op import combine_into
 
 __all__ = ["BLOCK_BYTES", "Folding", "Landing", "Parcel", "Sink"]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from simdist.backends.process.mismatch import Side
 from simdist.backends.process.sink import Folding, Landing, Sink
-from simdist.comm.execute import combine_into
+from simdist.comm.reduce_op import combine_into
 from simdist.comm.transport import Tag
 
 if TYPE_CHECKING:
