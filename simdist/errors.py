@@ -12,6 +12,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "AlgorithmError",
     "ClusterError",
     "CollectiveMismatchError",
     "DeadlockError",
@@ -56,6 +57,10 @@ class UnknownNameError(SimdistError, ValueError):
 
 class ClusterError(SimdistError, ValueError):
     """A machine description that cannot be true: the text names the key and the value."""
+
+
+class AlgorithmError(SimdistError, ValueError):
+    """A collective algorithm whose steps do not fit together, or that does not deliver what the collective promises."""
 
 
 class ShapeError(SimdistError, RuntimeError, ValueError):

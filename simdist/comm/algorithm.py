@@ -56,6 +56,9 @@ class Algorithm:
     symmetric: bool = False
     ring: bool = False
 
+    def __str__(self) -> str:
+        return self.name
+
 
 ALGORITHMS: dict[str, Algorithm] = {
     row.name: row
