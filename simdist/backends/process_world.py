@@ -20,7 +20,7 @@ from typing import Any
 from simdist import place
 from simdist.comm.call import Call, Members
 from simdist.comm.execute import execute
-from simdist.comm.transport import Tag
+from simdist.comm.transport import Tag, tag_text
 from simdist.errors import ClusterError
 from simdist.place import Place
 from simdist.tensor.observe import Listener
@@ -32,6 +32,7 @@ from .process.options import ProcessOptions
 from .process.work import Work
 from .program import Program
 from .settings import Outcome, Settings
+from .unwaited import remarks
 
 __all__ = ["ProcessWorld", "launch", "serve"]
 
@@ -79,6 +80,7 @@ class _ThreadWork:
         """Block until it is complete; raise what made it fail."""
         began = self.world.now()
         self._done.wait()
+        self.world.unwaited.pop(self, None)
         self.world.record(began, "communication", self.call.label)
         if self.error is not None:
             raise self.error
@@ -111,6 +113,7 @@ class ProcessWorld:
         self.timeout: float | None = options.timeout
         self.state: dict[str, Any] = {}
         self.notes: list[str] = []
+        self.unwaited: dict[_Recorded | _ThreadWork, str] = {}
         self.listener: Listener | None = None
         self.spans: list[Any] = []
         self._mark = 0.0
@@ -146,11 +149,18 @@ class ProcessWorld:
 
     def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Any:
         """Post a message of the user's to global rank ``dst``."""
-        return _Recorded(self, self.endpoint.isend(buf, dst, tag, label=lambda: f"send at {place.text(where)}"), "send")
+        work = self.endpoint.isend(buf, dst, tag, label=lambda: f"send at {place.text(where)}")
+        return self._posted(work, "send", f"{tag_text(tag)}: send to rank {dst}")
 
     def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Any:
         """Be ready for a message of the user's from global rank ``src``."""
-        return _Recorded(self, self.endpoint.irecv(buf, src, tag, label=lambda: f"recv at {place.text(where)}"), "recv")
+        work = self.endpoint.irecv(buf, src, tag, label=lambda: f"recv at {place.text(where)}")
+        return self._posted(work, "recv", f"{tag_text(tag)}: recv from rank {src}")
+
+    def _posted(self, work: Work, name: str, text: str) -> _Recorded:
+        recorded = _Recorded(self, work, name)
+        self.unwaited[recorded] = text
+        return recorded
 
     # -- collectives ------------------------------------------------------------------------------------------------
 
@@ -173,6 +183,7 @@ class ProcessWorld:
         work = self._last[group] = _ThreadWork(self, call)
         self._queue(group).put(work)
         if async_op:
+            self.unwaited[work] = call.label
             return work
         work.wait()
         return None
@@ -198,7 +209,7 @@ class ProcessWorld:
         end = self.now()
         if end > self._mark:
             self.spans.append((self.rank, MAIN, "compute", "python", self._mark, end, None))
-        return self.spans, self.notes, end
+        return self.spans, self.notes + remarks(self.rank, list(self.unwaited.values())), end
 
 
 class _Recorded:
@@ -212,6 +223,7 @@ class _Recorded:
     def wait(self) -> None:
         began = self._world.now()
         self._work.wait()
+        self._world.unwaited.pop(self, None)
         self._world.record(began, "communication", self._name)
 
     def is_completed(self) -> bool:

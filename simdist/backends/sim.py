@@ -19,6 +19,7 @@ from simdist.sim.collector import set_aside
 from .output import prefixed_output
 from .program import Program
 from .settings import MemoryUse, Outcome, Settings
+from .unwaited import remarks
 from .watchdog import watchdog
 from .world import World
 
@@ -99,10 +100,7 @@ def _remarks(job: Job) -> Iterator[str]:
     """What a person should know about how the run went."""
     for rank in job.ranks:
         yield from rank.notes
-        if rank.unwaited:
-            first, more = next(iter(rank.unwaited.values())), len(rank.unwaited) - 1
-            others = f" and {more} more" if more else ""
-            yield f"rank {rank.rank} never waited for {first}{others}: the result was not delivered. Call work.wait()."
+        yield from remarks(rank.rank, list(rank.unwaited.values()))
     if job.network.num_messages + job.meetings.num_replayed and not any(rank.billed for rank in job.ranks):
         yield (
             "no computing was billed: plain numpy takes no simulated time. Use simdist Tensors, or charge the work with "

@@ -21,10 +21,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Tag", "Transport", "Work"]
+__all__ = ["Tag", "Transport", "Work", "tag_text"]
 
 Tag = tuple[int, int, int]
 """(group id, channel, number): channel 0 holds the user's own tags, channel 1 the sequence numbers of collectives."""
+
+
+def tag_text(tag: Tag) -> str:
+    """A tag of the user's for a person: ``tag 3``, ``tag 3 in group 1``."""
+    group, _, number = tag
+    return f"tag {number}" if not group else f"tag {number} in group {group}"
 
 
 class Work(Protocol):

@@ -5,8 +5,10 @@ else (a transpose, a strided slice) is copied to a buffer, and the result is wri
 base changes where the view looks and nowhere else. An asynchronous call always works on a copy: its input is taken
 when it is issued, its result appears when it is waited for, so the order of execution never shows.
 
-Accepted are numpy arrays, simdist Tensors, and shape-only MetaArrays. A tensor that is a result on the tape is
-refused: changing it in place would falsify the gradients.
+Accepted are numpy arrays, simdist Tensors, and shape-only MetaArrays. A subclass of numpy's array with manners of its own
+(a matrix stays two-dimensional whatever one does) counts as the plain array over the same memory. A masked array is
+refused: its mask would stay behind. So is a tensor that is a result on the tape: changing it in place would falsify the
+gradients.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from simdist.backends import context
 from simdist.errors import GradientError
 from simdist.tensor import MetaArray, Tensor
 
@@ -33,7 +36,7 @@ def array_of(value: Any, what: str) -> Any:
         what: the call and argument, for texts: ``"all_reduce: tensor"``.
 
     Raises:
-        TypeError: anything else, or an array of objects.
+        TypeError: anything else, an array of objects, or a masked array.
     """
     kind = value.__class__
     array = value if kind is np.ndarray or kind is MetaArray else _inside(value, what)
@@ -43,14 +46,20 @@ def array_of(value: Any, what: str) -> Any:
 
 
 def _inside(value: Any, what: str) -> Any:
-    """The array of a Tensor, or of a subclass of numpy's array."""
+    """The array of a Tensor, or the plain array that a subclass of numpy's array is over its memory."""
     array = value.data if isinstance(value, Tensor) else value
+    if isinstance(array, np.ma.MaskedArray):
+        world = context.current()
+        raise TypeError(
+            f"{'' if world is None else f'rank {world.rank}: '}{what} is a masked array: numbers travel, its mask would "
+            "stay behind. Pass x.filled(value), and the mask as an array of its own if the others need it."
+        )
     if not isinstance(array, _ARRAYS):
         raise TypeError(
             f"{what} must be a numpy array or a simdist Tensor, got {type(value).__name__}: use np.array(...) or "
             "sd.tensor(...), and keep a reference, since the result is written into it."
         )
-    return array
+    return array if isinstance(array, MetaArray) or array.__class__ is np.ndarray else array.view(np.ndarray)
 
 
 def writeable(value: Any, what: str) -> Any:

@@ -14,8 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from simdist.comm.call import Call
-from simdist.comm.execute import COLLECTIVE_CHANNEL, USER_CHANNEL
-from simdist.comm.transport import Tag
+from simdist.comm.transport import Tag, tag_text
 from simdist.cost import roofline
 from simdist.errors import DistTimeoutError
 from simdist.place import Place
@@ -103,11 +102,11 @@ class SimRank:
 
     def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Side:
         """Post a message of the user's to global rank ``dst``."""
-        return self._posted(self.site.network.send(self.main.now, self.rank, dst, tag, buf, _label(tag)), where)
+        return self._posted(self.site.network.send(self.main.now, self.rank, dst, tag, buf, tag_text(tag)), where)
 
     def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Side:
         """Be ready for a message of the user's from global rank ``src``."""
-        side = self.site.network.receive(self.main.now, src, self.rank, tag, buf, None, False, _label(tag))
+        side = self.site.network.receive(self.main.now, src, self.rank, tag, buf, None, False, tag_text(tag))
         return self._posted(side, where)
 
     def _posted(self, side: Side, where: Place | None) -> Side:
@@ -218,9 +217,3 @@ class SimRank:
         """What the rank waits for now, for a person."""
         waiting = self.main.waiting or Waiting("nothing")
         return waiting.what
-
-
-def _label(tag: Tag) -> str:
-    group, channel, number = tag
-    assert channel in (USER_CHANNEL, COLLECTIVE_CHANNEL)
-    return f"tag {number}" if not group else f"tag {number} in group {group}"
