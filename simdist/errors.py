@@ -20,6 +20,7 @@ __all__ = [
     "DistError",
     "DistTimeoutError",
     "GradientError",
+    "MessageMismatchError",
     "OutOfMemoryError",
     "RankFailedError",
     "ShapeError",
@@ -85,6 +86,18 @@ class DistBackendError(DistError):
 
 class CollectiveMismatchError(DistError):
     """Ranks of one group made different calls at the same place in the order of collectives."""
+
+
+class MessageMismatchError(CollectiveMismatchError, ValueError):
+    """A message met a receive that does not fit it: another dtype or size, or another call altogether.
+
+    Attributes:
+        mine: what the rank that raises this says it was doing, where that travels with a message.
+        theirs: what the other rank says.
+    """
+
+    mine: bytes = b""
+    theirs: bytes = b""
 
 
 class DeadlockError(DistError):

@@ -19,6 +19,7 @@ from typing import Any
 
 from simdist import place
 from simdist.comm.call import Call, Members
+from simdist.comm.envelope import Envelope
 from simdist.comm.execute import execute
 from simdist.comm.transport import Tag, tag_text
 from simdist.errors import ClusterError
@@ -38,6 +39,8 @@ __all__ = ["ProcessWorld", "launch", "serve"]
 
 DEFAULT_TIMEOUT = 300.0
 """Seconds that one wait may take on real processes, where a deadlock cannot be seen at once."""
+
+_ENVELOPES = 1024  # how many are kept
 
 
 class _GroupTransport:
@@ -79,8 +82,8 @@ class _ThreadWork:
     def wait(self) -> None:
         """Block until it is complete; raise what made it fail."""
         began = self.world.now()
-        self._done.wait()
         self.world.unwaited.pop(self, None)
+        self._done.wait()
         self.world.record(began, "communication", self.call.label)
         if self.error is not None:
             raise self.error
@@ -116,6 +119,9 @@ class ProcessWorld:
         self.unwaited: dict[_Recorded | _ThreadWork, str] = {}
         self.listener: Listener | None = None
         self.spans: list[Any] = []
+        self._envelopes: dict[
+            tuple[Any, ...], tuple[bytes, object]
+        ] = {}  # keeps the code object: so its id stays its own
         self._mark = 0.0
         self._queues: dict[int, tuple[_Queue, threading.Thread]] = {}
         self._last: dict[int, _ThreadWork] = {}
@@ -149,13 +155,26 @@ class ProcessWorld:
 
     def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Any:
         """Post a message of the user's to global rank ``dst``."""
-        work = self.endpoint.isend(buf, dst, tag, label=lambda: f"send at {place.text(where)}")
+        note = self._envelope(buf, where)
+        work = self.endpoint.isend(buf, dst, tag, note, label=lambda: f"send at {place.text(where)}")
         return self._posted(work, "send", f"{tag_text(tag)}: send to rank {dst}")
 
     def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Any:
         """Be ready for a message of the user's from global rank ``src``."""
-        work = self.endpoint.irecv(buf, src, tag, label=lambda: f"recv at {place.text(where)}")
+        note = self._envelope(buf, where)
+        work = self.endpoint.irecv(buf, src, tag, note=note, label=lambda: f"recv at {place.text(where)}")
         return self._posted(work, "recv", f"{tag_text(tag)}: recv from rank {src}")
+
+    def _envelope(self, buf: Any, where: Place | None) -> bytes:
+        """What a message of the user's says about itself; to work out a line is dear, so it is kept."""
+        code, instruction = where if where is not None else (None, 0)
+        key = (id(code), instruction, buf.shape, buf.dtype)
+        found = self._envelopes.get(key)
+        if found is None:
+            if len(self._envelopes) >= _ENVELOPES:
+                self._envelopes.clear()
+            found = self._envelopes[key] = Envelope(buf.shape, buf.dtype, where).pack(), code
+        return found[0]
 
     def _posted(self, work: Work, name: str, text: str) -> _Recorded:
         recorded = _Recorded(self, work, name)
@@ -222,8 +241,8 @@ class _Recorded:
 
     def wait(self) -> None:
         began = self._world.now()
-        self._work.wait()
         self._world.unwaited.pop(self, None)
+        self._work.wait()
         self._world.record(began, "communication", self._name)
 
     def is_completed(self) -> bool:

@@ -54,10 +54,10 @@ class World(Protocol):
         """Charge work by hand (a real backend does nothing: its work takes the time it takes)."""
 
     def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Work:
-        """Start to send a contiguous array to global rank ``dst``."""
+        """Start to send a contiguous array of any shape to global rank ``dst``."""
 
     def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Work:
-        """Start to receive into a contiguous array from global rank ``src``."""
+        """Start to receive into a contiguous array of any shape from global rank ``src``."""
 
     def collective(self, call: Call, async_op: bool) -> Work | None:
         """Take part in a collective; with ``async_op`` give a Work at once, else return when it is done."""

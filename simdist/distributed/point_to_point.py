@@ -57,9 +57,12 @@ def isend(
     """
     found = resolve_group(group, "isend")
     peer = _peer(dst, found, group_dst, "isend", ("dst", "group_dst"))
-    flat, _ = flatten(array_of(tensor, "isend: tensor"), copy=False)
+    array = array_of(tensor, "isend: tensor")
+    flat, _ = flatten(array, copy=False)
     world = found.world
-    return Work(world, world.isend(flat, peer, (found.members.id, USER_CHANNEL, tag), place.caller()))
+    return Work(
+        world, world.isend(flat.reshape(array.shape), peer, (found.members.id, USER_CHANNEL, tag), place.caller())
+    )
 
 
 def irecv(
@@ -68,22 +71,27 @@ def irecv(
     """Start to receive into ``tensor`` from rank ``src``; its contents change at ``wait()``.
 
     Args:
-        tensor: array or Tensor with the shape and dtype of what is sent; overwritten.
+        tensor: array or Tensor with the dtype and the number of elements of what is sent; overwritten.
         src: global rank of the sender.
         group: None for the world.
         tag: takes only messages sent with this tag.
         group_src: the sender as a group rank, instead of ``src``.
+
+    Raises:
+        ValueError, TypeError: as for ``isend``; a read-only array.
+        MessageMismatchError: at ``wait()``, on both sides: another dtype or number of elements was sent.
     """
     found = resolve_group(group, "irecv")
     peer = _peer(src, found, group_src, "irecv", ("src", "group_src"))
     array = writeable(tensor, "irecv: tensor")
     flat, _ = flatten(array, copy=True)
+    buffer = flat.reshape(array.shape)
 
     def finish() -> None:
-        array[...] = flat.reshape(array.shape)
+        array[...] = buffer
 
     world = found.world
-    return Work(world, world.irecv(flat, peer, (found.members.id, USER_CHANNEL, tag), place.caller()), finish)
+    return Work(world, world.irecv(buffer, peer, (found.members.id, USER_CHANNEL, tag), place.caller()), finish)
 
 
 def send(

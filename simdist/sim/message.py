@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from simdist.comm.envelope import Envelope
 from simdist.comm.reduce_op import combine_into
-from simdist.errors import DistTimeoutError
+from simdist.errors import DistTimeoutError, MessageMismatchError
 from simdist.place import Place
 from simdist.units import format_time
 
@@ -47,16 +48,20 @@ class Side:
         posted: when this side was posted.
         ready: when both sides were (None until then): until then the rank waits for the other, after it for bytes.
         done: when this side is complete (None until known).
+        envelope: what this side says about a message of the user's (None: a collective's).
+        error: why the other side does not fit, or None.
         on_wait: called once by ``wait`` with the time at which the rank began to wait (the recorder's hook).
         timeout: how long a wait may take, seconds, or None.
         where: the user's line.
     """
 
-    __slots__ = ("buf", "combine", "done", "kernel", "lower", "message", "on_wait", "peer", "posted", "ready", "text",
-                 "timeout", "waiter", "where")  # fmt: skip
+    __slots__ = ("buf", "combine", "done", "envelope", "error", "kernel", "lower", "message", "on_wait", "peer", "posted",
+                 "ready", "text", "timeout", "waiter", "where")  # fmt: skip
 
-    def __init__(self, kernel: Kernel, posted: float, peer: int, text: str) -> None:
+    def __init__(self, kernel: Kernel, posted: float, peer: int, text: str, envelope: Envelope | None = None) -> None:
         self.kernel, self.posted, self.peer, self.text = kernel, posted, peer, text
+        self.envelope = envelope
+        self.error: str | None = None
         self.ready: float | None = None
         self.done: float | None = None
         self.waiter: Task | None = None
@@ -74,8 +79,19 @@ class Side:
         if self.waiter is not None:
             self.kernel.wake(self.waiter)
 
+    def fail(self, time: float, reason: str) -> None:
+        """The two sides met at ``time`` and do not fit: who waits for this one is told."""
+        self.error = reason
+        self.ready = time
+        self.complete(time)
+
     def wait(self) -> None:
-        """Suspend the running task until this side is complete; a receiver's buffer then holds the data."""
+        """Suspend the running task until this side is complete; a receiver's buffer then holds the data.
+
+        Raises:
+            DistTimeoutError: it took longer than the timeout.
+            MessageMismatchError: the two sides do not fit.
+        """
         kernel = self.kernel
         task = kernel.current
         assert task is not None
@@ -96,6 +112,8 @@ class Side:
         if self.on_wait is not None:
             self.on_wait(began, self)
             self.on_wait = None
+        if self.error is not None:
+            raise MessageMismatchError(self.error)
         self.deliver()
 
     def deliver(self) -> None:

@@ -23,6 +23,7 @@ from collections import deque
 from typing import Any
 
 from simdist.cluster import Cluster
+from simdist.comm.envelope import Envelope, misfit
 from simdist.comm.transport import Tag
 
 from .kernel import Kernel
@@ -56,16 +57,18 @@ class Network:
 
     # -- posting ----------------------------------------------------------------------------------------------------
 
-    def send(self, now: float, src: int, dst: int, tag: Tag, buf: Any, label: str) -> Side:
+    def send(
+        self, now: float, src: int, dst: int, tag: Tag, buf: Any, label: str, envelope: Envelope | None = None
+    ) -> Side:
         """Rank ``src`` posts, at ``now``, the contents that ``buf`` has at this call."""
-        side = Side(self.kernel, now, dst, f"{label}: send to rank {dst}")
+        side = Side(self.kernel, now, dst, f"{label}: send to rank {dst}", envelope)
         message = Message(src, dst, buf.nbytes, buf.copy(), now, label, side)
         self.num_messages += 1
         message.eager = eager = 0 < self.eager_limit >= message.nbytes
         key = (src, dst, tag)
         awaited = self._awaited.get(key)
         if awaited:
-            self._match(message, awaited.popleft())
+            self._match(tag, message, awaited.popleft())
             if not awaited:
                 del self._awaited[key]
         else:
@@ -76,10 +79,19 @@ class Network:
         return side
 
     def receive(
-        self, now: float, src: int, dst: int, tag: Tag, buf: Any, combine: Any, lower: bool, label: str
+        self,
+        now: float,
+        src: int,
+        dst: int,
+        tag: Tag,
+        buf: Any,
+        combine: Any,
+        lower: bool,
+        label: str,
+        envelope: Envelope | None = None,
     ) -> Side:
         """Rank ``dst`` is ready, at ``now``, to take the next message of (src, dst, tag) into ``buf``."""
-        side = Side(self.kernel, now, src, f"{label}: recv from rank {src}")
+        side = Side(self.kernel, now, src, f"{label}: recv from rank {src}", envelope)
         side.buf, side.combine, side.lower = buf, combine, lower
         key = (src, dst, tag)
         sent = self._sent.get(key)
@@ -87,17 +99,22 @@ class Network:
             message = sent.popleft()
             if not sent:
                 del self._sent[key]
-            self._match(message, side)
+            self._match(tag, message, side)
         else:
             self._awaited.setdefault(key, deque()).append(side)
         return side
 
-    def _match(self, message: Message, receiver: Side) -> None:
+    def _match(self, tag: Tag, message: Message, receiver: Side) -> None:
         receiver.message = message
-        if message.nbytes != receiver.buf.nbytes:
-            self._size_error(message, receiver)
         ready = max(message.sent, receiver.posted)
         receiver.ready = ready
+        reason = _misfit(tag, message, receiver)
+        if reason is not None and message.eager:
+            receiver.error = reason  # the sender has gone on
+        elif reason is not None:
+            message.sender.fail(ready, reason)
+            receiver.fail(ready, reason)
+            return
         if message.arrived is not None:
             receiver.complete(max(message.arrived, receiver.posted))
             return
@@ -105,12 +122,6 @@ class Network:
         if not message.eager:
             message.sender.ready = ready
             self._enter(message, ready)
-
-    def _size_error(self, message: Message, receiver: Side) -> None:
-        raise ValueError(
-            f"rank {message.src} sends {message.nbytes} bytes to rank {message.dst} ({message.label}), which expects "
-            f"{receiver.buf.nbytes} bytes: both sides must use the same shape and dtype."
-        )
 
     # -- the links --------------------------------------------------------------------------------------------------
 
@@ -148,3 +159,16 @@ class Network:
         if receiver is not None:
             message.receiver = None  # the receiver's side keeps the message; the other way round would be a cycle
             receiver.complete(max(arrived, receiver.posted))
+
+
+def _misfit(tag: Tag, message: Message, receiver: Side) -> str | None:
+    """Why the receive cannot take the message, or None. Messages of collectives have no envelope: their calls are compared."""
+    sent, wanted = message.sender.envelope, receiver.envelope
+    if sent is not None and wanted is not None:
+        return misfit(tag, message.src, sent, message.dst, wanted)
+    if message.nbytes == receiver.buf.nbytes:
+        return None
+    return (
+        f"rank {message.src} sends {message.nbytes} bytes to rank {message.dst} ({message.label}), which expects "
+        f"{receiver.buf.nbytes} bytes: both sides must use the same shape and dtype."
+    )

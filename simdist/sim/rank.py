@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from simdist.comm.call import Call
+from simdist.comm.envelope import Envelope
 from simdist.comm.transport import Tag, tag_text
 from simdist.cost import roofline
 from simdist.errors import DistTimeoutError
@@ -102,11 +103,15 @@ class SimRank:
 
     def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Side:
         """Post a message of the user's to global rank ``dst``."""
-        return self._posted(self.site.network.send(self.main.now, self.rank, dst, tag, buf, tag_text(tag)), where)
+        envelope = Envelope(buf.shape, buf.dtype, where)
+        side = self.site.network.send(self.main.now, self.rank, dst, tag, buf.reshape(-1), tag_text(tag), envelope)
+        return self._posted(side, where)
 
     def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Side:
         """Be ready for a message of the user's from global rank ``src``."""
-        side = self.site.network.receive(self.main.now, src, self.rank, tag, buf, None, False, tag_text(tag))
+        envelope, flat = Envelope(buf.shape, buf.dtype, where), buf.reshape(-1)
+        network = self.site.network
+        side = network.receive(self.main.now, src, self.rank, tag, flat, None, False, tag_text(tag), envelope)
         return self._posted(side, where)
 
     def _posted(self, side: Side, where: Place | None) -> Side:

@@ -7,7 +7,7 @@ import pytest
 
 import simdist as sd
 import simdist.distributed as dist
-from simdist.errors import DeadlockError, DistTimeoutError
+from simdist.errors import DeadlockError, DistTimeoutError, MessageMismatchError
 
 BACKENDS = ["sim", "process"]
 
@@ -129,3 +129,48 @@ def test_a_view_is_received_through():
         return base
 
     np.testing.assert_array_equal(run(program)[1], [[0, 1, 0], [0, 2, 0]])
+
+
+def exchange(rank, world_size, sent, wanted):
+    """Rank 0 sends, rank 1 receives; returns the error's text, or what was received."""
+    try:
+        if rank == 0:
+            dist.send(sent, dst=1, tag=3)
+        else:
+            dist.recv(wanted, src=0, tag=3)
+    except MessageMismatchError as error:
+        return str(error)
+    return wanted
+
+
+@pytest.mark.parametrize("checked", [True, False])
+@pytest.mark.parametrize("size", [4, 50_000])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64", ">f4"])
+def test_another_dtype_is_refused_on_both_sides_of_both_backends(dtype, size, checked):
+    arrays = np.ones(size, np.float32), np.zeros(size, dtype)
+    texts = [
+        text
+        for backend in BACKENDS
+        for text in sd.run(exchange, *arrays, world_size=2, backend=backend, checked=checked).results
+    ]
+    assert len(texts) == 4
+    assert len(dict.fromkeys(texts)) == 1
+    assert re.fullmatch(
+        rf"rank 0 sends \({size},\) float32 to rank 1 with tag 3 \(test_point_to_point.py:\d+\), but rank 1 receives into "
+        rf"\({size},\) {dtype} \(test_point_to_point.py:\d+\): the dtype must be equal on both sides. Receive into an array of "
+        rf"\({size},\) float32, or convert before sending.",
+        texts[0],
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_another_shape_is_taken_if_the_number_of_elements_is_equal(backend):
+    arrays = np.arange(4.0), np.zeros((2, 2)).T
+    assert run(lambda rank, n: exchange(rank, n, *arrays), backend=backend)[1].tolist() == [[0, 1], [2, 3]]
+    text = run(lambda rank, n: exchange(rank, n, np.arange(4.0), np.zeros((2, 3))), backend=backend)
+    assert text[0] == text[1]
+    assert "rank 0 sends (4,) float64 to rank 1 with tag 3" in text[0]
+    assert "rank 1 receives into (2, 3) float64" in text[0]
+    assert text[0].endswith(
+        "the number of elements must be equal on both sides. Receive into an array of (4,) float64."
+    )

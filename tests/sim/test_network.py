@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from simdist.cluster import presets
-from tests.sim.programs import MODES, run
+from simdist.errors import MessageMismatchError
+from tests.sim.programs import MODES, call, run
 
 KEY = (0, 0, 0)
 
@@ -126,12 +127,50 @@ def test_the_sender_may_change_its_buffer_at_once():
 
 def test_sizes_must_agree():
     def program(rank):
-        post(rank, 1 - rank.rank, 8 + rank.rank, rank.rank == 0).wait()
+        if rank.rank == 1:
+            rank.charge("compute", "late", 1e-3)
+        try:
+            post(rank, 1 - rank.rank, 8 + rank.rank, rank.rank == 0).wait()
+        except MessageMismatchError as error:
+            return str(error), rank.now()
+
+    results = run(program, 2).results
+    assert results[0] == results[1]
+    assert results[0][1] == 1e-3  # when the two sides met
+    assert results[0][0].startswith(
+        "rank 0 sends (8,) uint8 to rank 1 with tag 0 (an unknown place), but rank 1 receives"
+    )
+    assert results[0][0].endswith(
+        "the number of elements must be equal on both sides. Receive into an array of (8,) uint8."
+    )
+
+
+def test_an_eager_send_that_does_not_fit_is_told_to_the_receiver():
+    def program(rank):
+        if rank.rank == 1:
+            rank.charge("compute", "late", 1e-3)
+        work = post(rank, 1 - rank.rank, 8 + rank.rank, rank.rank == 0)
+        if rank.rank == 0:
+            work.wait()
+            rank.charge("compute", "more", 1.0)
+            return rank.now()
+        with pytest.raises(MessageMismatchError, match=r"receives into \(9,\) uint8"):
+            work.wait()
+
+    assert run(program, 2, eager_limit=100).results[0] > 1.0
+
+
+def test_sizes_of_a_collective_that_nobody_compares_must_agree():
+    """What an unchecked run lets through is found by the messages."""
+
+    def program(rank):
+        rank.collective(call(rank, 0, np.zeros(4 + rank.rank)), async_op=False)
 
     with pytest.raises(
-        ValueError, match=r"rank 0 sends 8 bytes to rank 1 .* expects 9 bytes: both sides must use the same"
+        MessageMismatchError,
+        match=r"rank . sends \d+ bytes to rank . .* expects \d+ bytes: both sides must use the same",
     ):
-        run(program, 2)
+        run(program, 2, checked=False)
 
 
 def test_all_messages_of_a_shared_uplink_go_one_after_the_other():

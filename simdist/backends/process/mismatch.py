@@ -2,15 +2,17 @@
 
 Both sides then fail with the same text: a message is never cut short, stretched, or read as something it is not. Three things
 are compared, in this order: the notes (what each side thinks it is doing), whether there is data at all, the sizes. Of a note
-only the first line is compared; a second one may say where in the program it was made, and is told.
+only the first line is compared; a second one may say where in the program it was made, and is told. The note of a user's
+own message is its `Envelope`.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from simdist.comm.envelope import Envelope, misfit
 from simdist.comm.transport import Tag
-from simdist.errors import CollectiveMismatchError
+from simdist.errors import MessageMismatchError
 
 __all__ = ["MessageMismatchError", "Side", "refusal", "told"]
 
@@ -24,18 +26,6 @@ class Side(NamedTuple):
     note: bytes
 
 
-class MessageMismatchError(CollectiveMismatchError):
-    """A message met a receive that does not fit it.
-
-    Attributes:
-        mine: the note of the rank that raises this.
-        theirs: the note of the other rank.
-    """
-
-    mine: bytes = b""
-    theirs: bytes = b""
-
-
 def refusal(sender: Side, receiver: Side, tag: Tag, *, at_sender: bool) -> MessageMismatchError | None:
     """The error if the two sides do not fit, else None.
 
@@ -45,13 +35,23 @@ def refusal(sender: Side, receiver: Side, tag: Tag, *, at_sender: bool) -> Messa
         tag: the tag that made them match.
         at_sender: who will raise it (decides which note is ``mine``).
     """
-    reason = _reason(sender, receiver)
-    if reason is None:
+    text = _text(sender, receiver, tag)
+    if text is None:
         return None
-    error = MessageMismatchError(f"{reason}. The message was matched by its tag {tag}.")
+    error = MessageMismatchError(text)
     mine, theirs = (sender, receiver) if at_sender else (receiver, sender)
     error.mine, error.theirs = mine.note, theirs.note
     return error
+
+
+def _text(sender: Side, receiver: Side, tag: Tag) -> str | None:
+    if sender[1:3] == receiver[1:3] and _compared(sender.note) == _compared(receiver.note):
+        return None
+    sent, wanted = Envelope.unpack(sender.note), Envelope.unpack(receiver.note)
+    if sent is not None and wanted is not None and sender.meta == receiver.meta:
+        return misfit(tag, sender.rank, sent, receiver.rank, wanted)
+    reason = _reason(sender, receiver)
+    return None if reason is None else f"{reason}. The message was matched by its tag {tag}."
 
 
 def _reason(sender: Side, receiver: Side) -> str | None:
@@ -80,6 +80,9 @@ def _compared(note: bytes) -> bytes:
 
 
 def told(note: bytes) -> str:
-    """A note in an error text: ``broadcast (train.py:3)``."""
+    """A note in an error text: ``broadcast (train.py:3)``, ``recv of (4,) float32 (train.py:3)``."""
+    envelope = Envelope.unpack(note)
+    if envelope is not None:
+        return f"recv of {envelope} ({envelope.place})"
     what, _, place = note.decode("utf-8", "replace").partition("\n")
     return f"{what} ({place})" if place else what

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pickle
 
-from simdist.backends.process.mismatch import MessageMismatchError, Side, refusal
+from simdist.backends.process.mismatch import MessageMismatchError, Side, refusal, told
+from simdist.comm.envelope import Envelope
 from simdist.errors import CollectiveMismatchError
 
 TAG = (0, 1, 7)
@@ -48,6 +49,18 @@ def test_different_sizes() -> None:
         "rank 2 sends 64 bytes to rank 1, but rank 1 receives into a buffer of 32 bytes: shape and dtype must be equal "
         "on both sides. The message was matched by its tag (0, 1, 7)."
     )
+
+
+def test_envelopes_are_compared_by_dtype_and_size() -> None:
+    sent = Side(0, 16, False, Envelope((4,), "float32", "t.py:3").pack())
+    assert refusal(sent, Side(1, 16, False, Envelope((2, 2), "float32", "t.py:5").pack()), TAG, at_sender=True) is None
+    wanted = Side(1, 16, False, Envelope((4,), "int32", "t.py:5").pack())
+    error = refusal(sent, wanted, (0, 0, 7), at_sender=True)
+    assert str(error) == (
+        "rank 0 sends (4,) float32 to rank 1 with tag 7 (t.py:3), but rank 1 receives into (4,) int32 (t.py:5): the dtype "
+        "must be equal on both sides. Receive into an array of (4,) float32, or convert before sending."
+    )
+    assert told(wanted.note) == "recv of (4,) int32 (t.py:5)"
 
 
 def test_data_meets_a_shape() -> None:
