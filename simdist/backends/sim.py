@@ -69,6 +69,7 @@ def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
         jitter=settings.jitter,
         lazy=not settings.strict,
         shortcut=settings.shortcut,
+        network=settings.network,
     )
 
     with (

@@ -21,6 +21,7 @@ import numpy as np
 
 from .algorithm import Algorithm
 from .call import Call
+from .chain import chain, evaluate_chain
 from .layout import Layout
 from .promise import promise
 from .rehearsal import Combined, Divided, Held, Rehearsal, rehearse
@@ -67,6 +68,10 @@ def evaluate(calls: Sequence[Call]) -> None:
             does not promise keep what they held.
     """
     request = calls[0].request
+    found = chain(request.algorithm, len(calls)) if request.algorithm.ring else None
+    if found is not None:
+        evaluate_chain(calls, found)
+        return
     pieces = len(request.cuts) - 1 if request.cuts is not None else 1
     program = compiled(request.algorithm, len(calls), request.root, request.layout, pieces)
     scratch = _scratch(program, calls)

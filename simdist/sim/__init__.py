@@ -9,7 +9,7 @@ nothing can run) · ``job`` (one run).
 
 from .job import Job
 from .kernel import Kernel
-from .network import LEVELS
+from .level import LEVELS
 from .rank import SimRank
 
 __all__ = ["LEVELS", "Job", "Kernel", "SimRank"]

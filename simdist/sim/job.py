@@ -22,6 +22,7 @@ from .rank import SimRank
 from .replay import Bundle
 from .site import Site
 from .speed import Speed
+from .timetable import Course
 
 __all__ = ["Job"]
 
@@ -127,7 +128,7 @@ class Job:
     def _rows(recorded: Sequence[Any]) -> Iterator[Any]:
         """What was recorded, row by row; what replayed collectives recorded in one piece is unpacked."""
         for item in recorded:
-            if isinstance(item, Attendance | Bundle):
+            if isinstance(item, Attendance | Bundle | Course):
                 yield from item.rows()
             else:
                 yield item

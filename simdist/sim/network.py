@@ -29,10 +29,7 @@ from simdist.comm.transport import Tag
 from .kernel import Kernel
 from .message import Message, Side
 
-__all__ = ["LEVELS", "Network"]
-
-LEVELS: dict[str, str] = {"messages": "every message on its own: one in service per link"}
-"""The network levels that exist, and what each does."""
+__all__ = ["Network"]
 
 
 class Network:

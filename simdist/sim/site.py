@@ -10,7 +10,9 @@ from typing import Any
 
 from simdist.cluster import Cluster
 
+from .gathering import Gatherings
 from .kernel import Kernel
+from .level import LEVELS, MESSAGES
 from .meeting import Meetings
 from .network import Network
 
@@ -31,6 +33,7 @@ class Site:
         timeout: explicit limit for any one wait, simulated seconds, or None.
         lazy: False for strict mode.
         shortcut: False to run every collective message by message.
+        network: a name of ``sim.level.LEVELS``.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Site:
         timeout: float | None = None,
         lazy: bool = True,
         shortcut: bool = True,
+        network: str = MESSAGES,
     ) -> None:
         self.cluster, self.world_size = cluster, world_size
         self.seed, self.device, self.checked, self.timeout = seed, device, checked, timeout
@@ -54,4 +58,9 @@ class Site:
         self.memory: list[Any] | None = [] if traced else None
         self.kernel = Kernel(lazy=lazy)
         self.network = Network(self.kernel, cluster, eager_limit, self.flows)
-        self.meetings = Meetings(self.kernel, self.network, self.spans, checked=checked, shortcut=shortcut)
+        level = LEVELS[network].make(self.kernel, self.network)
+        self.meetings = (
+            Meetings(self.kernel, self.network, self.spans, checked=checked, shortcut=shortcut)
+            if level is None
+            else Gatherings(self.kernel, self.network, self.spans, checked=checked, level=level)
+        )

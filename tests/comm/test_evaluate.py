@@ -50,7 +50,7 @@ def test_chunks_that_are_arrays_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("size", [2, 8, 13])
-def test_a_ring_adds_each_number_once_and_needs_no_more_room_than_one_buffer(size: int) -> None:
+def test_a_program_adds_each_number_once_and_needs_no_more_room_than_one_buffer(size: int) -> None:
     program = compiled(ALGORITHMS["ring_all_reduce"], size, 0, FLAT, size)
     additions = [instruction for instruction in program.instructions if instruction.right is not None]
     assert len(additions) == size * (size - 1)
