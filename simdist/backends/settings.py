@@ -6,7 +6,7 @@ backend is a function (program, settings) -> Outcome; ``backends.registry`` know
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,8 +72,8 @@ class Outcome:
     results: list[Any]
     time: float
     rank_times: list[float]
-    spans: list[Any]
-    flows: list[Any]
+    spans: Sequence[Any]
+    flows: Sequence[Any]
     memory: list[Any]
     memory_use: list[MemoryUse]
     notes: list[str]

@@ -15,6 +15,7 @@ from simdist.errors import DistBackendError, UnknownNameError
 from simdist.progress import pulse
 from simdist.sim import LEVELS, Job, SimRank
 from simdist.sim.collector import set_aside
+from simdist.trace.rows import Row, Rows
 
 from .output import prefixed_output
 from .program import Program
@@ -127,6 +128,14 @@ def _global_random_state() -> Iterator[list[str]]:
         )
 
 
+def _span_order(row: Row) -> tuple[Any, ...]:
+    return row[4], row[0], row[1], row[5]
+
+
+def _message_order(row: Row) -> tuple[Any, ...]:
+    return row[3], row[0], row[1], row[4]
+
+
 def _outcome(job: Job, time: float, notes: list[str]) -> Outcome:
     use = [
         MemoryUse(r.rank, a.capacity, a.peak, a.peak_time, a.at_peak, a.peaks)
@@ -138,8 +147,8 @@ def _outcome(job: Job, time: float, notes: list[str]) -> Outcome:
         job.results,
         time,
         [rank.main.now for rank in job.ranks],
-        sorted(job.spans or (), key=lambda row: (row[4], row[0], row[1], row[5])),
-        sorted(job.messages(), key=lambda row: (row[3], row[0], row[1], row[4])),
+        Rows(job.site.spans or [], _span_order),
+        Rows(job.site.flows or [], _message_order),
         job.memory or [],
         use,
         notes,

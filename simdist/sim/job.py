@@ -7,22 +7,20 @@ number), a deadlock, a time-out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from simdist.cluster import Cluster
 from simdist.errors import DeadlockError, DistTimeoutError
+from simdist.trace.rows import unpacked
 from simdist.trace.span import MAIN
 from simdist.units import format_time
 
 from . import deadlock
-from .attendance import Attendance
 from .kernel import Task
 from .rank import SimRank
-from .replay import Bundle
 from .site import Site
 from .speed import Speed
-from .timetable import Course
 
 __all__ = ["Job"]
 
@@ -118,20 +116,11 @@ class Job:
     @property
     def spans(self) -> list[Any] | None:
         """The rows of all spans, or None if the run is not traced."""
-        return None if self.site.spans is None else list(self._rows(self.site.spans))
+        return None if self.site.spans is None else list(unpacked(self.site.spans))
 
     def messages(self) -> Iterator[Any]:
         """The rows of all messages."""
-        return self._rows(self.site.flows or ())
-
-    @staticmethod
-    def _rows(recorded: Sequence[Any]) -> Iterator[Any]:
-        """What was recorded, row by row; what replayed collectives recorded in one piece is unpacked."""
-        for item in recorded:
-            if isinstance(item, Attendance | Bundle | Course):
-                yield from item.rows()
-            else:
-                yield item
+        return unpacked(self.site.flows or ())
 
     def _end(self) -> float:
         ends = [max([r.main.now, *(s.now for s in r.streams.values())]) for r in self.ranks]

@@ -11,9 +11,15 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from simdist.trace.rows import Rows
 from simdist.trace.span import MAIN, Flow, MemoryPoint, Span
 
 __all__ = ["Trace"]
+
+
+def _kept(rows: Sequence[tuple[Any, ...]]) -> Sequence[tuple[Any, ...]]:
+    """The rows as a list of the trace's own; packed ones stay packed."""
+    return rows if isinstance(rows, Rows) else list(rows)
 
 
 class Trace:
@@ -38,7 +44,7 @@ class Trace:
         end: float,
         meta: Mapping[str, str | int | float] | None = None,
     ) -> None:
-        self.span_rows, self.flow_rows, self.memory_rows = list(spans), list(flows), list(memory)
+        self.span_rows, self.flow_rows, self.memory_rows = _kept(spans), _kept(flows), _kept(memory)
         self.world_size, self.end, self.meta = world_size, end, dict(meta or {})
 
     def __iter__(self) -> Iterator[Span]:

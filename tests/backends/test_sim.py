@@ -10,9 +10,9 @@ import simdist.distributed as dist
 from simdist.errors import UnknownNameError
 
 
-def test_network_levels_that_do_not_exist_yet_are_refused():
-    with pytest.raises(UnknownNameError, match=r"there is no network level named 'coflow'.*Known: messages"):
-        sd.run(lambda rank, world_size: None, world_size=1, network="coflow")
+def test_network_levels_that_do_not_exist_are_refused():
+    with pytest.raises(UnknownNameError, match=r"there is no network level named 'wires'.*Known: .*messages"):
+        sd.run(lambda rank, world_size: None, world_size=1, network="wires")
 
 
 @pytest.mark.parametrize("use", [lambda: np.random.rand(), lambda: random.random()], ids=["numpy", "python"])  # noqa: NPY002
