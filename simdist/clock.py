@@ -77,9 +77,12 @@ def _duration(what: str, seconds: float) -> float:
 
 
 def manual_seed(seed: int) -> None:
-    """Start all random numbers that follow from ``seed``: inside a run those of this rank, outside those of the process."""
+    """Start all random numbers that follow from ``seed``: inside a run those of this rank, outside those of the process.
+
+    Parameters built afterwards and the masks of dropout follow from it; seeding again with the same number repeats the masks.
+    """
     world = context.current()
     if world is not None:
-        world.state["seed"] = int(seed)
+        world.state["generator"] = random.Generator(seed)
     else:
         random.manual_seed(int(seed))

@@ -42,9 +42,14 @@ def rank_entry(world: World, fn: Callable[..., Any], args: tuple[Any, ...], kwar
     return fn(world.rank, world.world_size, *args, **kwargs)
 
 
-def _seed() -> int | None:
+def _generator() -> random.Generator | None:
     world = context.current()
-    return None if world is None else world.state.get("seed", world.seed)
+    if world is None:
+        return None
+    found: random.Generator | None = world.state.get("generator")
+    if found is None:
+        found = world.state["generator"] = random.Generator(world.seed)
+    return found
 
 
 def _device() -> str:
@@ -52,7 +57,7 @@ def _device() -> str:
     return "real" if world is None else world.device
 
 
-random.set_seed_source(_seed)
+random.set_generator_source(_generator)
 tensor_device.set_device_source(_device)
 
 
@@ -150,7 +155,7 @@ def _run(program: Program, settings: Settings, backend: str, outcome: Outcome) -
     )
     notes = list(outcome.notes)
     if settings.device == "meta":
-        notes.append("shapes only (device='meta'): results hold no numbers, .item() gives nan")
+        notes.append("shapes only (device='meta'): results hold no numbers, .item() and float() give nan")
     return Run(
         program.name,
         outcome.results,

@@ -17,7 +17,10 @@ LONGEST_LIST = 100
 
 
 def jsonable(value: Any) -> Any:
-    """``value`` as something JSON can hold: not-a-number becomes null, a large array its shape, an unknown thing its repr."""
+    """``value`` as something JSON can hold.
+
+    Not-a-number becomes null, an array that is large or holds no numbers its shape, an unknown thing its repr.
+    """
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
@@ -29,7 +32,7 @@ def jsonable(value: Any) -> Any:
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is None or not hasattr(value, "tolist"):
         return repr(value)
-    if math.prod(shape) > LONGEST_LIST:
+    if math.prod(shape) > LONGEST_LIST or getattr(value, "is_meta", False):
         return {"shape": list(shape), "dtype": str(dtype)}
     return jsonable(value.tolist())
 

@@ -10,15 +10,25 @@ and parameters that were not drawn yet keep the whole's addresses, so a rank tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from simdist.errors import ShapeError
+import numpy as np
+
+from simdist.errors import ShapeError, SimdistError, UnknownNameError
 from simdist.nn import Embedding, LayerNorm, Linear, Module, ModuleList, TransformerBlock
 from simdist.nn import functional as F
 from simdist.tensor import Tensor, arange, checkpoint
 
-__all__ = ["GPT", "GPTConfig", "GPTStage"]
+__all__ = ["GPT", "GPTConfig", "GPTConfigError", "GPTOptionError", "GPTStage"]
+
+
+class GPTConfigError(SimdistError, ValueError):
+    """Sizes that no GPT can have: the text names the field and the value."""
+
+
+class GPTOptionError(UnknownNameError, TypeError):
+    """A keyword that is no field of ``GPTConfig`` (Python's own error for a wrong keyword is a TypeError: this is one too)."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,11 @@ class GPTConfig:
         tied: the head's weight is the token embedding's.
         checkpoint: keep only the blocks' inputs and run each block again in the backward pass.
         dtype: of the parameters.
+
+    Raises:
+        GPTConfigError: a size that is no whole number or too small, a width that the heads do not divide, no probability, a dtype
+            that is not floating point.
+        UnknownNameError: no such kind of ``gelu``.
     """
 
     vocab_size: int = 64
@@ -48,6 +63,46 @@ class GPTConfig:
     tied: bool = False
     checkpoint: bool = False
     dtype: str = "float32"
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            size = getattr(self, name)
+            if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < least:
+                raise GPTConfigError(f"GPT: {name} must be a whole number of at least {least}, got {size!r}.")
+        if self.n_embd % self.n_head:
+            heads = [str(n) for n in range(1, self.n_embd + 1) if self.n_embd % n == 0]
+            near = sorted(heads, key=lambda n: (abs(int(n) - self.n_head), int(n)))[:3]
+            raise GPTConfigError(
+                f"GPT: n_embd={self.n_embd} cannot be shared among n_head={self.n_head} heads: each head gets n_embd / n_head "
+                f"numbers. Choose n_head={' or '.join(near)}, or a multiple of {self.n_head} as n_embd."
+            )
+        if not 0.0 <= self.dropout <= 1.0:
+            raise GPTConfigError(f"GPT: dropout is a probability, so it must be from 0 to 1, got {self.dropout!r}.")
+        if self.gelu not in F.GELUS:
+            raise UnknownNameError("approximation of gelu", self.gelu, F.GELUS)
+        if np.dtype(self.dtype).kind != "f":
+            raise GPTConfigError(f"GPT: parameters are floating point numbers, got dtype={self.dtype!r}.")
+
+
+_LEAST = {"vocab_size": 1, "block_size": 1, "n_layer": 0, "n_head": 1, "n_embd": 1}
+"""The smallest value of each size."""
+
+
+def _config(config: GPTConfig | None, options: dict[str, Any]) -> GPTConfig:
+    """The config given, or one of the keywords."""
+    known = [field.name for field in fields(GPTConfig)]
+    for name in options:
+        if name not in known:
+            raise GPTOptionError("option of GPT", name, known)
+    if config is None:
+        return GPTConfig(**options)
+    if not isinstance(config, GPTConfig):
+        raise GPTConfigError(f"GPT: the first argument is a GPTConfig, got {config!r}: say GPT(n_layer=4, n_embd=64).")
+    if options:
+        raise GPTConfigError(
+            f"GPT: got a config and also {', '.join(options)}: which one counts? Say GPT(dataclasses.replace(config, ...))."
+        )
+    return config
 
 
 class GPTStage(Module):
@@ -92,15 +147,29 @@ class GPTStage(Module):
         """Tokens (B, T) -> (B, T, C).
 
         Raises:
-            ShapeError: a longer sequence than the model has positions.
+            ShapeError: not two dimensions, or a longer sequence than the model has positions.
+            IndexError: a token that is not in the vocabulary.
         """
+        tokens = tokens if hasattr(tokens, "shape") else np.asarray(tokens)
+        if len(tokens.shape) != 2:
+            raise ShapeError(
+                f"GPT: tokens must have two dimensions, (sequences, positions), got shape {tuple(tokens.shape)}: for one "
+                "sequence say tokens.reshape(1, -1)."
+            )
         length = tokens.shape[-1]
         if length > self.config.block_size:
             raise ShapeError(
                 f"GPT: a sequence of {length} tokens, but the model has {self.config.block_size} positions: cut it, or build the "
                 f"model with block_size={length}."
             )
-        x: Tensor = self.wte(tokens) + self.wpe(arange(length))
+        try:
+            vectors = self.wte(tokens)
+        except IndexError as error:
+            raise IndexError(
+                f"GPT: a token is not in the vocabulary (vocab_size={self.config.vocab_size}, the table's num_embeddings): "
+                f"{error}"
+            ) from None
+        x: Tensor = vectors + self.wpe(arange(length))
         return x
 
 
@@ -110,10 +179,14 @@ class GPT(GPTStage):
     Args:
         config: its sizes, or None to give them as keywords.
         options: fields of ``GPTConfig``: ``GPT(n_layer=4, tied=True)``.
+
+    Raises:
+        GPTOptionError: a keyword that is no field of ``GPTConfig``.
+        GPTConfigError: a config and keywords, or what ``GPTConfig`` refuses.
     """
 
     def __init__(self, config: GPTConfig | None = None, **options: Any) -> None:
-        c = config if config is not None else GPTConfig(**options)
+        c = _config(config, options)
         wte, wpe = Embedding(c.vocab_size, c.n_embd, c.dtype), Embedding(c.block_size, c.n_embd, c.dtype)
         blocks: dict[int, Module] = {
             number: TransformerBlock(c.n_embd, c.n_head, dropout=c.dropout, approximate=c.gelu, dtype=c.dtype)
@@ -125,7 +198,18 @@ class GPT(GPTStage):
             self.head.weight = self.wte.weight
 
     def loss(self, tokens: Any, targets: Any) -> Tensor:
-        """Mean cross entropy of all positions: tokens and targets (B, T)."""
+        """Mean cross entropy of all positions: tokens and targets (B, T).
+
+        Raises:
+            ShapeError: tokens and targets of different shapes, or what ``embed`` refuses.
+            IndexError: a token or a target that is not in the vocabulary.
+        """
+        tokens, targets = [part if hasattr(part, "shape") else np.asarray(part) for part in (tokens, targets)]
+        if tuple(tokens.shape) != tuple(targets.shape):
+            raise ShapeError(
+                f"GPT.loss: one target for each token is needed, got tokens {tuple(tokens.shape)} and targets "
+                f"{tuple(targets.shape)}: of one text, tokens are text[:, :-1] and targets text[:, 1:]."
+            )
         logits = self(tokens)
         return F.cross_entropy(logits.reshape(-1, self.config.vocab_size), targets.reshape(-1))
 

@@ -54,7 +54,16 @@ class MLP(Sequential):
 
 
 def attend(qkv: Tensor, num_heads: int) -> Tensor:
-    """Causal self-attention of all heads: fused (B, T, 3 C) -> (B, T, C)."""
+    """Causal self-attention of all heads: fused (B, T, 3 C) -> (B, T, C).
+
+    Raises:
+        ShapeError: not three dimensions.
+    """
+    if qkv.ndim != 3:
+        raise ShapeError(
+            f"attention: the input must have three dimensions, (sequences, positions, width), got {qkv.ndim}: "
+            f"{(*qkv.shape[:-1], qkv.shape[-1] // 3)}. For one sequence say x.unsqueeze(0)."
+        )
     B, T, wide = qkv.shape
     C = wide // 3
     q, k, v = [t.reshape(B, T, num_heads, C // num_heads).transpose(1, 2) for t in qkv.split(C, dim=2)]

@@ -14,15 +14,17 @@ from simdist.errors import ShapeError, UnknownNameError
 from simdist.tensor import Tensor, apply, as_tensor, random
 from simdist.tensor import activation as rows
 from simdist.tensor import loss as losses
+from simdist.tensor.checkpoint import remembered
 from simdist.tensor.meta import MetaArray
 from simdist.tensor.product import ATTENTION, LINEAR, LINEAR_NO_BIAS
 
 __all__ = [
-    "cross_entropy", "dropout", "embedding", "gelu", "layer_norm", "linear", "log_softmax", "mse_loss", "relu",
-    "scaled_dot_product_attention", "softmax", "tanh",
+    "GELUS", "cross_entropy", "dropout", "embedding", "gelu", "layer_norm", "linear", "log_softmax", "mse_loss", "probability",
+    "relu", "scaled_dot_product_attention", "softmax", "tanh",
 ]  # fmt: skip
 
-_GELUS = {"none": rows.GELU, "tanh": rows.GELU_TANH}
+GELUS = {"none": rows.GELU, "tanh": rows.GELU_TANH}
+"""Approximations of gelu by name."""
 
 
 def linear(input: Any, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -47,9 +49,9 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     Raises:
         UnknownNameError: another value of ``approximate``.
     """
-    row = _GELUS.get(approximate)
+    row = GELUS.get(approximate)
     if row is None:
-        raise UnknownNameError("approximation of gelu", approximate, _GELUS)
+        raise UnknownNameError("approximation of gelu", approximate, GELUS)
     return apply(row, (as_tensor(input),))
 
 
@@ -127,7 +129,7 @@ def embedding(input: Any, weight: Tensor) -> Tensor:
     """Rows of a table: indices (..) -> (.., dim), weight (rows, dim).
 
     Raises:
-        IndexError: a row that does not exist.
+        IndexError: a row that does not exist (a negative index does not count from the end, as in torch).
         TypeError: indices that are not integers.
     """
     index = input.data if isinstance(input, Tensor) else _indices(input)
@@ -136,33 +138,58 @@ def embedding(input: Any, weight: Tensor) -> Tensor:
     return apply(rows.EMBEDDING, (weight,), index)
 
 
+def probability(p: float) -> float:
+    """``p``, if dropout can take it.
+
+    Raises:
+        ValueError: it is not in [0, 1].
+    """
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(
+            f"dropout: p is the probability that an element becomes 0, so it must be from 0 to 1, got {p!r}."
+        )
+    return p
+
+
 def dropout(
-    input: Any, p: float = 0.5, training: bool = True, address: str = "dropout", start: int = 0, seed: int | None = None
+    input: Any,
+    p: float = 0.5,
+    training: bool = True,
+    address: str | None = None,
+    start: int = 0,
+    seed: int | None = None,
 ) -> Tensor:
-    """Set elements to 0 with probability ``p`` and divide the others by 1 - p.
+    """Set elements to 0 with probability ``p`` and divide the others by 1 - p (``p=1``: all become 0).
 
     Args:
         input: any shape.
-        p: probability, 0 <= p < 1.
+        p: probability, 0 <= p <= 1.
         training: False does nothing.
-        address: name of the mask; equal addresses give equal masks.
+        address: name of the mask; equal addresses give equal masks. None: another mask at each call, the same ones again after
+            ``sd.manual_seed``, as in torch.
         start: index of the first element: a shard passes its own, so its mask is the slice of the whole.
         seed: None for the current one.
 
     Raises:
         ValueError: no such probability.
     """
-    if not 0.0 <= p < 1.0:
-        raise ValueError(f"dropout: p must be at least 0 and below 1, got {p!r}.")
+    probability(p)
     x = as_tensor(input)
     if not training or p == 0.0:
         return x
+    if address is None:
+        seed, address = remembered(_next_mask) if seed is None else (seed, "dropout")
     if x.is_meta:
         keep: Any = MetaArray(x.shape, np.bool_)
     else:
         numbers = random.uniform(random.current_seed() if seed is None else seed, address, start, x.numel())
         keep = (numbers >= p).reshape(x.shape)
-    return apply(rows.DROPOUT, (x,), keep, 1.0 / (1.0 - p))
+    return apply(rows.DROPOUT, (x,), keep, 1.0 / (1.0 - p) if p < 1.0 else 0.0)
+
+
+def _next_mask() -> tuple[int, str]:
+    generator = random.current_generator()
+    return generator.seed, f"dropout/{generator.next_call(dropout)}"
 
 
 def scaled_dot_product_attention(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from simdist.tensor import Tensor
+from simdist.tensor import Tensor, random
 from simdist.tensor.checkpoint import remembered
 
 from . import functional as F
@@ -107,36 +107,37 @@ class LayerNorm(Module):
 class Dropout(Module):
     """Set elements to 0 with probability p while training.
 
-    The mask's address is the module's name in the model and the number of the call, so masks differ between calls and modules and
-    are the same on every run with the same seed.
+    The mask's address is the module's name in the model and the number of the call since the seed was set, so masks differ
+    between calls and modules, are the same on every run with the same seed, and begin again with ``sd.manual_seed``.
 
     Args:
-        p: probability.
+        p: probability, from 0 to 1; 1 leaves nothing but zeros.
 
     Attributes:
-        calls: masks drawn so far.
         address: the module's name below the first root that was called or asked for its parameters.
+
+    Raises:
+        ValueError: no such probability.
     """
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
-        if not 0.0 <= p < 1.0:
-            raise ValueError(f"dropout: p must be at least 0 and below 1, got {p!r}.")
-        self.p, self.calls, self.address = p, 0, ""
+        self.p, self.address = F.probability(p), ""
 
     def settle(self, path: str) -> None:
         """The name is known; the first one stays."""
         self.address = self.address or path
 
-    def _next_call(self) -> int:
-        self.calls += 1
-        return self.calls - 1
-
     def forward(self, input: Any) -> Tensor:
         """Same shape."""
         if not self.training or self.p == 0.0:
             return F.dropout(input, self.p, False)
-        return F.dropout(input, self.p, True, f"{self.address}/dropout/{remembered(self._next_call)}")
+        seed, call = remembered(self._draw)
+        return F.dropout(input, self.p, True, f"{self.address}/dropout/{call}", seed=seed)
+
+    def _draw(self) -> tuple[int, int]:
+        generator = random.current_generator()
+        return generator.seed, generator.next_call(self)
 
     def extra_repr(self) -> str:
         """Probability."""

@@ -138,6 +138,11 @@ class _Undrawn(Parameter):
         self.__class__ = Parameter  # type: ignore[assignment]
         return self.data
 
+    def requires_grad_(self, requires_grad: bool = True) -> _Undrawn:
+        """Freeze or unfreeze: its dtype is floating point, so nothing has to be drawn to know that."""
+        self._requires_grad = bool(requires_grad)
+        return self
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A copy or a pickle is one of the drawn parameter."""
         _ = self.data

@@ -102,16 +102,28 @@ def _layer_norm_gradient(g: Array, saved: tuple[Any, ...], needs: Sequence[Any])
     return dx, dw, db
 
 
+def _no_such_row(index: Array, num_rows: int) -> IndexError:
+    wrong = (index < 0) | (index >= num_rows)
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    number = int(index[place])
+    where = f" at position {place[0] if len(place) == 1 else place}" if place else ""
+    more = f" ({wrong.sum()} of the {index.size} indices are wrong)" if wrong.sum() > 1 else ""
+    advice = (
+        f"Build it with num_embeddings={int(index.max()) + 1} or more, or look where the index comes from."
+        if number >= 0
+        else "A negative index does not count from the end: if it marks padding, replace it first."
+    )
+    rows = f"{num_rows} rows, 0 to {num_rows - 1}" if num_rows else "no rows"
+    return IndexError(f"embedding: index {number}{where}{more}, but the table has {rows}. {advice}")
+
+
 def _embedding(weight: Array, index: Array) -> tuple[Array, tuple[Any, ...]]:
     if isinstance(weight, MetaArray):
         return MetaArray((*index.shape, weight.shape[1]), weight.dtype), (index, weight.shape)
     if isinstance(index, MetaArray):
         return MetaArray((*index.shape, weight.shape[1]), weight.dtype), (index, weight.shape)
     if index.size and (index.min() < 0 or index.max() >= weight.shape[0]):
-        raise IndexError(
-            f"embedding: indices run from {index.min()} to {index.max()}, but the table has {weight.shape[0]} rows: "
-            f"0 to {weight.shape[0] - 1}. Build it with num_embeddings={index.max() + 1} or more."
-        )
+        raise _no_such_row(index, weight.shape[0])
     return weight[index], (index, weight.shape)
 
 

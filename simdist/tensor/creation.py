@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .device import current_device
+from .device import wants_meta
 from .meta import MetaArray
 
 __all__ = ["DEFAULT_DTYPE", "array_from", "empty_array"]
@@ -24,11 +24,13 @@ def array_from(value: Any, dtype: Any = None, device: str | None = None) -> Any:
     Args:
         value: an array, a number, nested lists of numbers.
         dtype: of the result; None keeps an array's, or follows from the numbers.
-        device: ``"real"``, ``"meta"`` or None for the run's.
+        device: ``"real"`` (or ``"cpu"``), ``"meta"`` or None for the run's.
 
     Raises:
         TypeError: there are no numbers in it.
+        UnknownNameError: there is no such device.
     """
+    is_meta = wants_meta(device)
     if isinstance(value, MetaArray):
         return value if dtype is None else value.astype(dtype)
     is_array = isinstance(value, (np.ndarray, np.generic))
@@ -39,14 +41,18 @@ def array_from(value: Any, dtype: Any = None, device: str | None = None) -> Any:
         array = array.astype(dtype, copy=False)
     elif not is_array and array.dtype == np.float64:
         array = array.astype(DEFAULT_DTYPE)
-    if array.dtype.kind == "f" and (device or current_device()) == "meta":
+    if is_meta and array.dtype.kind == "f":
         return MetaArray(array.shape, array.dtype)
     return array
 
 
 def empty_array(shape: tuple[int, ...], dtype: Any = None, device: str | None = None, fill: float = 0) -> Any:
-    """An array full of ``fill``, or a shape without numbers."""
+    """An array full of ``fill``, or a shape without numbers.
+
+    Raises:
+        UnknownNameError: there is no such device.
+    """
     kind = np.dtype(dtype or DEFAULT_DTYPE)
-    if (device or current_device()) == "meta":
+    if wants_meta(device):
         return MetaArray(shape, kind)
     return np.full(shape, fill, kind) if fill else np.zeros(shape, kind)

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["current_device", "set_device_source"]
+from simdist.errors import UnknownNameError
+
+__all__ = ["DEVICES", "current_device", "set_device_source", "wants_meta"]
+
+DEVICES: dict[str, bool] = {"real": False, "cpu": False, "meta": True}
+"""Where a tensor can be made, and whether it is only a shape there: ``"real"`` (torch calls it ``"cpu"``) holds numbers."""
 
 _source: list[Callable[[], str]] = [lambda: "real"]
 
@@ -21,3 +26,19 @@ def set_device_source(source: Callable[[], str]) -> None:
 def current_device() -> str:
     """``"real"`` or ``"meta"``: where tensors are made that do not say it themselves."""
     return _source[0]()
+
+
+def wants_meta(device: str | None) -> bool:
+    """Whether a tensor made on ``device`` (None: the run's) is only a shape.
+
+    Raises:
+        UnknownNameError: there is no such device.
+    """
+    if device is None:
+        return _source[0]() == "meta"
+    found = DEVICES.get(str(device))
+    if found is None:
+        raise UnknownNameError(
+            "device", device, DEVICES, "Leave device= out: a rank's tensors are on its own accelerator by themselves."
+        )
+    return found

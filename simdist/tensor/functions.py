@@ -57,10 +57,11 @@ def tensor(data: Any, dtype: Any = None, requires_grad: bool = False, device: st
         data: numbers, nested lists, an array or a tensor.
         dtype: numpy dtype or its name; None: an array's own, float32 for Python floats, int64 for integers.
         requires_grad: whether gradients with respect to it are wanted.
-        device: ``"real"``, ``"meta"`` (shape only) or None for the run's.
+        device: ``"real"`` (or ``"cpu"``), ``"meta"`` (shape only) or None for the run's.
 
     Raises:
         GradientError: a gradient asked of an integer tensor.
+        UnknownNameError: another device.
     """
     array = array_from(data.data if isinstance(data, Tensor) else data, dtype, device)
     source = data.data if isinstance(data, Tensor) else data

@@ -1,11 +1,12 @@
 """Which primitives end a forward pass: cross entropy and mean squared error?
 
 Cross entropy of logits z with target class t: log(sum exp z) - z_t; its gradient is softmax(z) - onehot(t). Fused, since the
-two logarithms of the unfused form cost accuracy.
+two logarithms of the unfused form cost accuracy. The mean over an empty batch is nan, as in torch; its sum is 0.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,7 +61,12 @@ def _cross_entropy(logits: Array, target: Array, reduction: str) -> tuple[Array,
     if reduction == "none":
         return losses, (powers, rows, target, reduction)
     total = np.add.reduce(losses)
-    return np.asarray(total / len(target) if reduction == "mean" else total), (powers, rows, target, reduction)
+    return np.asarray(total / (len(target) or math.nan) if reduction == "mean" else total), (
+        powers,
+        rows,
+        target,
+        reduction,
+    )
 
 
 def _cross_entropy_gradient(g: Array, saved: tuple[Any, ...], needs: Sequence[Any]) -> tuple[Array]:
@@ -68,7 +74,7 @@ def _cross_entropy_gradient(g: Array, saved: tuple[Any, ...], needs: Sequence[An
     if isinstance(probabilities, MetaArray):
         return (probabilities.copy(),)
     if reduction == "mean":
-        g = g / len(target)
+        g = g / max(1, len(target))
     column = g[:, None] if reduction == "none" else g
     result = probabilities * column
     result[rows, target] -= g
@@ -80,13 +86,13 @@ def _mse(a: Array, b: Array, reduction: str) -> tuple[Array, tuple[Any, ...]]:
     squares = difference * difference
     out = squares if reduction == "none" else boxed(squares.sum())
     if reduction == "mean":
-        out = boxed(out / squares.size).astype(squares.dtype)
+        out = boxed(out / (squares.size or math.nan)).astype(squares.dtype)
     return out, (difference, reduction)
 
 
 def _mse_gradient(g: Array, saved: tuple[Any, ...], needs: Sequence[Any]) -> tuple[Array | None, Array | None]:
     difference, reduction = saved
-    factor = g * (2.0 / difference.size if reduction == "mean" else 2.0)
+    factor = g * (2.0 / max(1, difference.size) if reduction == "mean" else 2.0)
     return (
         None if needs[0] is None else difference * factor,
         None if needs[1] is None else difference * -factor,

@@ -5,7 +5,8 @@ the methods that ``ndarray`` and it are used with in this project, so value func
 it unchanged, for a model of any size, at the price of some microseconds. Functions that it does not know are refused by name.
 
 Invariants: a result is a MetaArray as soon as one operand is; shapes and dtypes are those that numpy would give; nothing that
-depends on a value has an answer (``item`` is NaN, a truth value is an error).
+depends on a value has an answer. It is refused, except for ``item`` and ``float``, which are NaN: so a training function that
+returns ``loss.item()`` runs on shapes unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from simdist.errors import ShapeError, SimdistError
 
 from .shape import broadcast, matmul_lesson, normalize_axes, reshaped
 
-__all__ = ["MetaArray", "boxed"]
+__all__ = ["MetaArray", "boxed", "valueless"]
 
 _FLAGS = SimpleNamespace(c_contiguous=True, f_contiguous=False, writeable=True, owndata=True)
 _dtypes: dict[tuple[Any, ...], np.dtype[Any]] = {}
@@ -76,21 +77,28 @@ class MetaArray:
         return f"MetaArray({self.shape}, {self.dtype})"
 
     def __bool__(self) -> bool:
-        raise SimdistError(
-            f"the truth of a meta array {self.shape} {self.dtype} was asked for, but it has a shape and no values: a program "
-            "cannot branch on numbers with device='meta'. Run it with device='real', or decide on shapes."
-        )
+        raise valueless("the truth of", self)
 
     def item(self) -> float:
-        """NaN: there is no number."""
+        """NaN: there is no number.
+
+        Raises:
+            ShapeError: not one element.
+        """
+        if self.size != 1:
+            raise ShapeError(f"item() needs an array of one element, got a meta array of shape {self.shape}.")
         return math.nan
 
     def __float__(self) -> float:
         return math.nan
 
     def tolist(self) -> Any:
-        """Nested lists of NaN."""
-        return np.full(self.shape, math.nan).tolist()
+        """Refused.
+
+        Raises:
+            SimdistError: always.
+        """
+        raise valueless("a list of the elements of", self)
 
     # -- methods ----------------------------------------------------------------------------------------------------
 
@@ -325,6 +333,19 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "result_type": lambda *xs: np.result_type(*[x.dtype if hasattr(x, "dtype") else x for x in xs]),
 }  # fmt: skip
 """numpy functions by name; what is not here is refused."""
+
+
+def valueless(what: str, array: MetaArray) -> SimdistError:
+    """The error for a question that only numbers can answer.
+
+    Args:
+        what: the question: ``"the truth of"``.
+        array: the array that was asked.
+    """
+    return SimdistError(
+        f"{what} a meta array {array.shape} {array.dtype} was asked for, but it has a shape and no values: a program cannot "
+        "branch on numbers with device='meta'. Run it with device='real', or decide on shapes (.item() of one element is nan)."
+    )
 
 
 def boxed(value: Any) -> Any:

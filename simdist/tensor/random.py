@@ -2,7 +2,10 @@
 
 ``value = f(seed, name, index)``: the counter-based generator Philox4x64-10 (Salmon et al., "Parallel Random Numbers: As Easy as
 1, 2, 3", SC'11; numpy's implementation) with the key made from seed and name, and the counter set to the index. So a shard of a
-parameter is the slice of the whole, in any order of construction and on any number of ranks; nothing is drawn "next".
+parameter is the slice of the whole, in any order of construction and on any number of ranks.
+
+What is drawn "next" (the masks of dropout) has an address too: the number of the call is part of it. A ``Generator`` counts the
+calls; every rank has one of its own, and ``manual_seed`` begins a new one, so seeding again repeats the masks, as in torch.
 
 A normal number is made of two uniform ones of its own (Box and Muller 1958), so index i costs the numbers 2 i and 2 i + 1.
 """
@@ -11,30 +14,58 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["bits", "current_seed", "manual_seed", "normal", "set_seed_source", "uniform"]
+__all__ = [
+    "Generator", "bits", "current_generator", "current_seed", "manual_seed", "normal", "set_generator_source", "uniform",
+]  # fmt: skip
 
-_last = [0]
-_source: list[Callable[[], int | None]] = [lambda: None]
+
+class Generator:
+    """A seed, and how often each drawer of masks has drawn since it was set.
+
+    Args:
+        seed: the first part of every address.
+    """
+
+    __slots__ = ("_calls", "seed")
+
+    def __init__(self, seed: int) -> None:
+        self.seed = int(seed)
+        self._calls: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+
+    def next_call(self, drawer: object) -> int:
+        """The number of this call of ``drawer`` (a module, a function): 0, 1, 2 ..."""
+        number = self._calls.get(drawer, 0)
+        self._calls[drawer] = number + 1
+        return number
 
 
-def set_seed_source(source: Callable[[], int | None]) -> None:
-    """Ask ``source`` for the seed first; where it returns None the last ``manual_seed`` counts."""
+_last = [Generator(0)]
+_source: list[Callable[[], Generator | None]] = [lambda: None]
+
+
+def set_generator_source(source: Callable[[], Generator | None]) -> None:
+    """Ask ``source`` for the generator first; where it returns None that of the last ``manual_seed`` counts."""
     _source[0] = source
 
 
 def manual_seed(seed: int) -> None:
-    """Set the seed of this process (a run has its own: the launcher's source goes first)."""
-    _last[0] = int(seed)
+    """Begin a new generator for this process (a rank of a run has its own: the launcher's source goes first)."""
+    _last[0] = Generator(seed)
+
+
+def current_generator() -> Generator:
+    """Where new parameters get their seed, and dropout its seed and the number of its call."""
+    return _source[0]() or _last[0]
 
 
 def current_seed() -> int:
     """The seed that new parameters and dropout masks are drawn from."""
-    found = _source[0]()
-    return _last[0] if found is None else found
+    return current_generator().seed
 
 
 def bits(seed: int, name: str, start: int, count: int) -> npt.NDArray[np.uint64]:

@@ -1,10 +1,12 @@
 """Which primitives make fewer elements out of many?
 
-Sum, mean and maximum over dimensions. Sums are numpy's pairwise summation: the same order of additions every time.
+Sum, mean and maximum over dimensions. Sums are numpy's pairwise summation: the same order of additions every time. The mean of
+no elements is nan, as in torch; the maximum of none does not exist.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,12 +41,13 @@ def _count(shape: tuple[int, ...], axes: Axes) -> int:
 
 
 def _mean(a: Array, axes: Axes, keepdim: bool) -> tuple[Array, tuple[Any, ...]]:
-    return boxed(a.sum(axis=axes, keepdims=keepdim) / _count(a.shape, axes)).astype(a.dtype), (a.shape, axes)
+    divisor = _count(a.shape, axes) or math.nan
+    return boxed(a.sum(axis=axes, keepdims=keepdim) / divisor).astype(a.dtype), (a.shape, axes)
 
 
 def _mean_gradient(g: Array, saved: tuple[Any, ...], needs: Sequence[Any]) -> tuple[Array]:
     shape, axes = saved
-    return (np.broadcast_to(g.reshape(_kept(shape, axes)) / _count(shape, axes), shape),)
+    return (np.broadcast_to(g.reshape(_kept(shape, axes)) / max(1, _count(shape, axes)), shape),)
 
 
 def _max(a: Array, axes: Axes, keepdim: bool) -> tuple[Array, tuple[Any, ...]]:

@@ -20,7 +20,7 @@ from simdist.errors import GradientError, ShapeError
 from . import activation, arithmetic, movement, product, reduction
 from .autograd import GRADIENT_MODE, Node, install_tensor, run_backward
 from .creation import array_from
-from .meta import MetaArray
+from .meta import MetaArray, boxed, valueless
 from .observe import Allocation, Listener, current_listener
 from .primitive import Array, Primitive
 from .shape import broadcast_lesson, normalize_axes
@@ -57,7 +57,6 @@ class Tensor:
 
     Attributes:
         data: the array.
-        requires_grad: it is a leaf that wants a gradient, or was computed from one.
         grad: the accumulated gradient of a leaf, a Tensor, or None.
         node: the tape's node that made it, None for a leaf.
         token: the memory token of its array; views share it.
@@ -66,24 +65,34 @@ class Tensor:
         GradientError: a gradient is asked of an integer tensor.
     """
 
-    __slots__ = ("__weakref__", "data", "grad", "hooks", "node", "post_hooks", "requires_grad", "token")
+    __slots__ = ("__weakref__", "_requires_grad", "data", "grad", "hooks", "node", "post_hooks", "token")
     __array_ufunc__ = None  # array + tensor asks the tensor
 
     data: Any
     grad: Tensor | None
     node: Node | None
+    _requires_grad: bool
     hooks: dict[int, Callable[[Any], Any]] | None
     post_hooks: dict[int, Callable[[Any], Any]] | None
     token: Allocation | None
 
     def __init__(self, data: Array, requires_grad: bool = False) -> None:
         self.data = data
-        self.requires_grad = requires_grad
+        self._requires_grad = requires_grad
         self.grad = self.node = self.hooks = self.post_hooks = self.token = None
         if requires_grad:
             _check_floating(data.dtype)
 
     # -- what it tells of itself ------------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether it is a leaf that wants a gradient, or was computed from one; setting it is ``requires_grad_``."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -148,10 +157,13 @@ class Tensor:
         return ", ".join(parts) + ")"
 
     def item(self) -> Any:
-        """The number in a tensor of one element (NaN if it holds no numbers).
+        """The number in a tensor of one element.
+
+        NaN if it holds no numbers (``device="meta"``), so that a training function that returns or prints ``loss.item()`` runs on
+        shapes too; torch refuses. ``float(t)`` is the same; everything else that needs a number is refused here too.
 
         Raises:
-            ShapeError: more than one element.
+            ShapeError: more than one element, or none.
         """
         if self.data.size != 1:
             raise ShapeError(
@@ -172,7 +184,11 @@ class Tensor:
         return self.data
 
     def tolist(self) -> Any:
-        """Nested lists of Python numbers."""
+        """Nested lists of Python numbers.
+
+        Raises:
+            SimdistError: it holds no numbers (``device="meta"``).
+        """
         return self.data.tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -182,15 +198,24 @@ class Tensor:
         return np.array(array, dtype=dtype, copy=copy) if copy else np.asarray(array, dtype=dtype)
 
     def __bool__(self) -> bool:
+        if self.data.size != 1:
+            raise ShapeError(
+                f"the truth of a tensor of shape {self.shape} was asked for, but it has {self.data.size} elements: is one true "
+                "(.any()) or are all (.all())? To compare two tensors say (a == b).all()."
+            )
         return bool(self.data)
 
     def __float__(self) -> float:
         return float(self.item())
 
     def __int__(self) -> int:
+        if self.is_meta:
+            raise valueless("the whole number in", self.data)
         return int(self.item())
 
     def __index__(self) -> int:
+        if self.is_meta:
+            raise valueless("the whole number in", self.data)
         return int(self.data.__index__())
 
     def __iter__(self) -> Any:
@@ -333,6 +358,14 @@ class Tensor:
         """Index of the largest element (no gradient)."""
         return Tensor(array_from(self.data.argmax(axis=dim)))
 
+    def any(self, dim: int | None = None) -> Tensor:
+        """Whether an element is true (not 0), of all or along ``dim``; no gradient."""
+        return Tensor(boxed(self.data.any(axis=dim)))
+
+    def all(self, dim: int | None = None) -> Tensor:
+        """Whether every element is true (not 0), of all or along ``dim``; no gradient."""
+        return Tensor(boxed(self.data.all(axis=dim)))
+
     # -- shape ------------------------------------------------------------------------------------------------------
 
     def reshape(self, *shape: Any) -> Tensor:
@@ -460,11 +493,11 @@ class Tensor:
         Raises:
             GradientError: an integer tensor, or a result on the tape.
         """
-        if requires_grad:
+        if requires_grad and not self._requires_grad:
             _check_floating(self.data.dtype)
         if self.node is not None and not requires_grad:
             raise GradientError("only a leaf can stop requiring a gradient; this tensor was computed: use detach().")
-        self.requires_grad = requires_grad
+        self._requires_grad = bool(requires_grad)
         return self
 
     def backward(self, gradient: Any = None, retain_graph: bool = False) -> None:
@@ -636,7 +669,7 @@ def apply(row: Primitive, inputs: Sequence[Tensor], *params: Any) -> Tensor:
     wanted = False
     for t in inputs:
         arrays.append(t.data)
-        if t.requires_grad:
+        if t._requires_grad:
             edges.append(t.node or t)
             wanted = True
         else:
@@ -651,7 +684,7 @@ def apply(row: Primitive, inputs: Sequence[Tensor], *params: Any) -> Tensor:
     mode = GRADIENT_MODE.get()
     if wanted and mode is not False:
         node = Node(row, edges, saved, out.dtype)
-        result.requires_grad, result.node = True, node
+        result._requires_grad, result.node = True, node
         if mode is not True:
             mode.record(node)
     listener = current_listener()

@@ -49,3 +49,10 @@ def test_heads_divide_the_width() -> None:
     for make in (nn.MultiheadAttention, nn.TransformerBlock):
         with pytest.raises(ShapeError, match="3 heads do not divide a width of 8"):
             make(8, 3)
+
+
+def test_attention_of_a_single_sequence_is_explained() -> None:
+    with pytest.raises(
+        ShapeError, match=r"must have three dimensions, \(sequences, positions, width\), got 2: \(3, 8\)"
+    ):
+        nn.MultiheadAttention(8, 2)(np.ones((3, 8), np.float32))

@@ -39,8 +39,9 @@ def test_dropout_arguments() -> None:
     assert F.dropout(t, 0.0) is t and F.dropout(t, 0.5, training=False) is t
     assert np.array_equal(F.dropout(A, 0.5, seed=3).data, F.dropout(A, 0.5, seed=3).data)
     assert not np.array_equal(F.dropout(A, 0.5, seed=3).data, F.dropout(A, 0.5, seed=4).data)
+    assert not np.array_equal(F.dropout(np.ones(64), 0.5).data, F.dropout(np.ones(64), 0.5).data)
     assert F.dropout(Tensor(MetaArray((3,))), 0.5).is_meta
-    with pytest.raises(ValueError, match=r"got -0\.1"):
+    with pytest.raises(ValueError, match=r"must be from 0 to 1, got -0\.1"):
         F.dropout(A, -0.1)
 
 

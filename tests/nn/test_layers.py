@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import simdist as sd
 from simdist import nn
-from simdist.tensor import ones, tensor
+from simdist.tensor import checkpoint, ones, random, tensor
 
 X = np.random.RandomState(0).standard_normal((2, 3, 8)).astype(np.float32)
 
@@ -54,8 +57,71 @@ def test_dropout_keeps_the_mean_and_does_nothing_in_evaluation() -> None:
     assert (y == 0).mean() == pytest.approx(0.25, abs=0.01) and set(np.unique(y)) == {0, np.float32(1 / 0.75)}
     assert y.mean() == pytest.approx(1, abs=0.01)
     assert drop.eval()(ones(5)).tolist() == [1.0] * 5
-    with pytest.raises(ValueError, match="p must be at least 0 and below 1, got 1"):
-        nn.Dropout(1)
+
+
+def test_dropout_of_everything_is_zero_and_so_is_its_gradient() -> None:
+    x = ones(5, requires_grad=True)
+    y = nn.Dropout(1)(x)
+    y.sum().backward()
+    assert y.tolist() == [0.0] * 5 and x.grad is not None and x.grad.tolist() == [0.0] * 5
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, float("nan")])
+def test_dropout_of_no_probability(p: float) -> None:
+    text = f"dropout: p is the probability that an element becomes 0, so it must be from 0 to 1, got {p!r}"
+    for attempt in (lambda: nn.Dropout(p), lambda: nn.functional.dropout(ones(3), p)):
+        with pytest.raises(ValueError, match=text):
+            attempt()
+
+
+def seeded_masks(rank: int, world_size: int) -> list[list[float]]:
+    net = nn.Sequential(nn.Dropout(0.5), nn.Dropout(0.5))
+    found = []
+    for seed in (3, 4, 3):
+        sd.manual_seed(seed)
+        found += [net(ones(64)).tolist(), net(ones(64)).tolist(), nn.functional.dropout(ones(64)).tolist()]
+        if rank == 0:  # what one rank draws does not disturb another
+            net(ones(1))
+    return found
+
+
+def test_seeding_again_repeats_the_masks_on_every_backend() -> None:
+    simulated = sd.run(seeded_masks, world_size=2).results
+    for found in simulated:
+        assert found[:3] == found[6:] and len({str(mask) for mask in found[:6]}) == 6
+    assert simulated[0] == simulated[1]
+    assert sd.run(seeded_masks, world_size=2, backend="process").results == simulated
+
+
+def test_seeding_again_outside_a_run() -> None:
+    net = nn.Dropout(0.5)
+    before = random.current_seed()
+    try:
+        sd.manual_seed(7)
+        first = masks(net)
+        sd.manual_seed(7)
+        again = masks(net)
+    finally:
+        sd.manual_seed(before)
+    assert np.array_equal(first, again) and not np.array_equal(first[0], first[1])
+
+
+def test_a_checkpoint_repeats_its_mask_whatever_was_seeded_meanwhile() -> None:
+    def gradient(function: Any, wrap: Any) -> Any:
+        x = ones(64, requires_grad=True)
+        sd.manual_seed(5)
+        y = wrap(function, x) if wrap else function(x)
+        sd.manual_seed(6)
+        y.sum().backward()
+        assert x.grad is not None and np.array_equal(x.grad.data, y.data)
+        return x.grad.data
+
+    before = random.current_seed()
+    try:
+        for function in (nn.Dropout(0.5), lambda x: nn.functional.dropout(x * 1.0, 0.5)):
+            assert np.array_equal(gradient(function, checkpoint), gradient(function, None))
+    finally:
+        sd.manual_seed(before)
 
 
 def test_a_shards_mask_is_the_slice_of_the_whole() -> None:

@@ -50,8 +50,20 @@ def test_layer_norm_of_the_wrong_shape() -> None:
 
 def test_embedding_out_of_range() -> None:
     table = tensor(np.ones((4, 2)))
-    with pytest.raises(IndexError, match="indices run from -1 to 4, but the table has 4 rows: 0 to 3"):
-        F.embedding(np.array([-1, 4]), table)
+    with pytest.raises(IndexError) as negative:
+        F.embedding(np.array([0, -1, 4]), table)
+    assert str(negative.value) == (
+        "embedding: index -1 at position 1 (2 of the 3 indices are wrong), but the table has 4 rows, 0 to 3. A negative index "
+        "does not count from the end: if it marks padding, replace it first."
+    )
+    with pytest.raises(IndexError) as large:
+        F.embedding(np.array([[0, 1], [2, 4]]), table)
+    assert str(large.value) == (
+        "embedding: index 4 at position (1, 1), but the table has 4 rows, 0 to 3. Build it with num_embeddings=5 or more, or "
+        "look where the index comes from."
+    )
+    with pytest.raises(IndexError, match="embedding: index 0, but the table has no rows"):
+        F.embedding(np.array(0), tensor(np.ones((0, 2))))
     with pytest.raises(TypeError, match="indices must be integers, got float64"):
         F.embedding(np.array([0.5]), table)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 from simdist import nn
-from simdist.tensor import device, from_numpy, randn, tensor, zeros
+from simdist.errors import SimdistError, UnknownNameError
+from simdist.tensor import device, from_numpy, full, randn, tensor, zeros
 
 
 @pytest.fixture
@@ -43,3 +45,35 @@ def test_a_model_on_shapes_trains_unchanged(meta: None) -> None:
     loss.backward()
     assert [p.grad.shape for p in model.parameters()] == [(5, 6), (5,), (3, 5), (3,)]
     assert np.isnan(loss.item())
+
+
+@pytest.mark.parametrize(
+    "make", [lambda d: zeros(3, device=d), lambda d: tensor([1, 2], device=d), lambda d: full((2,), 1, device=d)]
+)
+@pytest.mark.parametrize("name", ["cuda", "cuda:0", "", "gpu"])
+def test_an_unknown_device_is_refused(make: Any, name: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        make(name)
+    text = str(caught.value)
+    assert text.startswith(f"there is no device named {name!r}.") and "Known: cpu, meta, real." in text
+    assert text.endswith("Leave device= out: a rank's tensors are on its own accelerator by themselves.")
+
+
+def test_torchs_name_for_numbers(meta: None) -> None:
+    assert not zeros(3, device="cpu").is_meta and zeros(3, device="meta").is_meta and device.wants_meta(None)
+
+
+def test_what_needs_numbers_is_refused_without_them(meta: None) -> None:
+    t = zeros(1)
+    assert np.isnan(t.item()) and np.isnan(float(t))
+    questions: list[tuple[str, Any]] = [
+        ("the truth of", bool),
+        ("the whole number in", int),
+        ("the whole number in", lambda t: [0][t]),
+        ("a list of the elements of", lambda t: t.tolist()),
+    ]
+    for what, question in questions:
+        with pytest.raises(
+            SimdistError, match=rf"{what} a meta array \(1,\) float32 was asked for, but it has a shape and no values"
+        ):
+            question(t)

@@ -71,3 +71,16 @@ def test_an_unknown_reduction() -> None:
     for loss, target in ((F.cross_entropy, T), (F.mse_loss, Z)):
         with pytest.raises(UnknownNameError, match="no reduction named 'avg'"):
             loss(Z, target, reduction="avg")
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_empty_batch() -> None:
+    z = tensor(np.zeros((0, 3)), requires_grad=True)
+    none = np.zeros(0, np.int64)
+    for loss in (
+        lambda reduction: F.cross_entropy(z, none, reduction),
+        lambda reduction: F.mse_loss(z, z.data, reduction),
+    ):
+        assert np.isnan(loss("mean").item()) and loss("sum").item() == 0 and loss("none").numel() == 0
+        loss("mean").backward()
+    assert z.grad is not None and z.grad.shape == (0, 3)

@@ -91,7 +91,12 @@ def test_copyto_and_at_do_nothing() -> None:
 def test_there_are_no_numbers_in_it() -> None:
     assert math.isnan(MetaArray(()).item())
     assert math.isnan(float(MetaArray(())))
-    assert len(MetaArray((2, 1)).tolist()) == 2
+    with pytest.raises(
+        SimdistError, match=r"a list of the elements of a meta array \(2, 1\) float32 was asked for, but it has"
+    ):
+        MetaArray((2, 1)).tolist()
+    with pytest.raises(ShapeError, match=r"item\(\) needs an array of one element, got a meta array of shape \(2, 1\)"):
+        MetaArray((2, 1)).item()
     assert repr(MetaArray((2, 3))) == "MetaArray((2, 3), float32)"
     with pytest.raises(TypeError, match="no length"):
         len(MetaArray(()))

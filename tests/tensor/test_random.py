@@ -15,7 +15,7 @@ from simdist.tensor import random
 @pytest.fixture
 def untouched() -> Iterator[None]:
     yield
-    random.set_seed_source(random_source)
+    random.set_generator_source(random_source)
     random.manual_seed(0)
 
 
@@ -58,7 +58,24 @@ BITS = [7794451565978782959, 15926283841030777662, 2936927915173341392]
 def test_seeds(untouched: None) -> None:
     random.manual_seed(5)
     assert random.current_seed() == 5
-    random.set_seed_source(lambda: 9)
+    random.set_generator_source(lambda: random.Generator(9))
     assert random.current_seed() == 9
-    random.set_seed_source(lambda: None)
+    random.set_generator_source(lambda: None)
     assert random.current_seed() == 5
+
+
+def test_a_generator_counts_for_each_drawer() -> None:
+    generator = random.Generator(3)
+
+    def one() -> None: ...
+
+    assert [generator.next_call(one), generator.next_call(one), generator.next_call(untouched)] == [0, 1, 0]
+    assert generator.seed == 3
+
+
+def test_seeding_begins_a_new_generator(untouched: None) -> None:
+    random.set_generator_source(lambda: None)
+    random.manual_seed(5)
+    first = random.current_generator()
+    random.manual_seed(5)
+    assert random.current_generator() is not first and random.current_generator().seed == 5

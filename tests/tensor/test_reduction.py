@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simdist.errors import ShapeError
 from simdist.tensor import tensor
 
 
@@ -39,3 +40,14 @@ def test_a_scalar_can_be_reduced() -> None:
     t = tensor(2.0, requires_grad=True)
     (t.sum() + t.mean() + t.max()).backward()
     assert t.grad is not None and t.grad.item() == 3.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_mean_of_nothing_is_nan() -> None:
+    t = tensor(np.zeros((2, 0), np.float32), requires_grad=True)
+    assert np.isnan(t.mean().item()) and t.mean().dtype == np.float32 and t.mean(0).shape == (0,)
+    assert np.isnan(t.mean(1).detach().numpy()).tolist() == [True, True]
+    t.mean().backward()
+    assert t.grad is not None and t.grad.shape == (2, 0)
+    with pytest.raises(ShapeError, match=r"max of \(2, 0\)"):
+        t.max()

@@ -204,3 +204,31 @@ def test_indices_may_be_tensors() -> None:
 def test_tensors_are_keys_by_identity() -> None:
     a, b = tensor([1.0]), tensor([1.0])
     assert {a: 1, b: 2}[a] == 1
+
+
+def test_a_gradient_of_integers_is_refused_however_it_is_asked_for() -> None:
+    t = tensor([1, 2])
+    with pytest.raises(
+        GradientError, match="a gradient was asked of a tensor of int64: only floating point tensors have one"
+    ):
+        t.requires_grad = True
+    assert not t.requires_grad
+    t = tensor([1.0])
+    t.requires_grad = True
+    y = t * 2
+    assert y.requires_grad
+    with pytest.raises(GradientError, match="only a leaf can stop requiring a gradient"):
+        y.requires_grad = False
+    t.requires_grad = False
+    assert not (t * 2).requires_grad
+
+
+def test_the_truth_of_several_elements() -> None:
+    for t, size in ((tensor([0, 1]), 2), (tensor(np.zeros(0)), 0)):
+        with pytest.raises(
+            ShapeError, match=rf"it has {size} elements: is one true \(\.any\(\)\) or are all \(\.all\(\)\)"
+        ):
+            bool(t)
+    t = tensor([[0, 1], [1, 1]])
+    assert t.any() and not t.all() and t.all(dim=1).tolist() == [False, True] and t.any(dim=0).tolist() == [True, True]
+    assert (t == t).all() and Tensor(MetaArray((2, 3))).all(dim=1).shape == (2,)
