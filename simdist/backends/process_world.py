@@ -207,6 +207,10 @@ class ProcessWorld:
         work.wait()
         return None
 
+    def agree(self, call: Call) -> None:
+        """Return when every rank of the group has made an equal call: the messages of its algorithm carry the question."""
+        self.collective(call, async_op=False)
+
     def _queue(self, group: int) -> _Queue:
         found = self._queues.get(group)
         if found is None:

@@ -62,5 +62,8 @@ class World(Protocol):
     def collective(self, call: Call, async_op: bool) -> Work | None:
         """Take part in a collective; with ``async_op`` give a Work at once, else return when it is done."""
 
+    def agree(self, call: Call) -> None:
+        """Return when every rank of the group has made an equal call; no bytes of the user's move."""
+
     def is_completed(self, work: Any) -> bool:
         """Whether ``work`` is complete now (asking may cost time)."""

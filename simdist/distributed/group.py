@@ -2,7 +2,7 @@
 
 A process group is an ordered set of ranks that communicate among themselves. The world is group 0; ``new_group``
 makes more. Every rank must make the same groups in the same order, members or not: a group's number, which its
-messages carry, is the count of groups that the rank has seen (torch requires the same).
+messages carry, is the count of groups that the rank has seen (torch requires the same; ``founding`` checks it).
 
 Global and group ranks: ``src=`` and ``dst=`` of every call are *global* ranks, ``group_src=`` and ``group_dst=`` are
 positions in the group. Mixing them works in the world group and fails in the first other one; so a global rank that
@@ -20,6 +20,8 @@ from simdist.backends import context
 from simdist.backends.world import World
 from simdist.comm.call import Members, Request
 from simdist.errors import DistError
+
+from .founding import agree, local_number
 
 __all__ = [
     "GroupMember", "ProcessGroup", "destroy_process_group", "get_backend", "get_global_rank", "get_group_rank",
@@ -167,11 +169,13 @@ def new_group(
 ) -> ProcessGroup:
     """Make a group of some ranks. Every rank of the world must call it, in the same order, members or not.
 
+    In a checked run it returns when all have called it. Unchecked it does not wait, as gloo does not.
+
     Args:
         ranks: global ranks, sorted as torch does; None for all.
         timeout: accepted for torch's sake; the run's limit holds.
         backend: accepted for torch's sake.
-        use_local_synchronization: accepted for torch's sake.
+        use_local_synchronization: only the members call it, and nobody waits.
         group_desc: a name for texts and traces.
 
     Returns:
@@ -179,9 +183,11 @@ def new_group(
 
     Raises:
         ValueError: a rank that does not exist, or twice the same.
+        CollectiveMismatchError: the ranks' calls differ (checked runs).
+        DeadlockError, DistTimeoutError: a rank does not call it (checked runs).
     """
     world = context.require("new_group")
-    default_group(world)
+    default = default_group(world)
     chosen = list(range(world.world_size)) if ranks is None else [int(r) for r in ranks]
     for rank in chosen:
         if not 0 <= rank < world.world_size:
@@ -190,9 +196,16 @@ def new_group(
             )
     if len(dict.fromkeys(chosen)) != len(chosen):
         raise ValueError(f"rank {world.rank}: new_group({chosen}) names a rank twice.")
+    ordered = tuple(sorted(chosen))
+    if use_local_synchronization:
+        made = world.state.setdefault("local groups", {})
+        made[ordered] = made.get(ordered, -1) + 1
+        return ProcessGroup(world, local_number(ordered, made[ordered]), ordered, group_desc or f"group {chosen}")
+    if world.checked:
+        agree(default, ordered)
     number = world.state["groups"]
     world.state["groups"] = number + 1
-    return ProcessGroup(world, number, tuple(sorted(chosen)), group_desc or f"group {number}")
+    return ProcessGroup(world, number, ordered, group_desc or f"group {number}")
 
 
 def resolve(group: ProcessGroup | None, what: str) -> ProcessGroup:

@@ -149,6 +149,35 @@ class Meetings:
                 return None
         return self._go_the_long_way(meeting, task, call)
 
+    def agree(self, task: Task, call: Call) -> Meeting:
+        """Park until every member has made an equal call; all go on at the time of the last one.
+
+        Raises:
+            CollectiveMismatchError: the calls differ.
+        """
+        request = call.request
+        key = (request.members.id, call.sequence)
+        meeting = self.open.get(key)
+        if meeting is None:
+            meeting = self.open[key] = Meeting(call, self.ways(request.members), shortcut=False)
+        else:
+            self._compare(meeting, call, task)
+        me = request.members.rank
+        meeting.calls[me], meeting.tasks[me], meeting.starts[me] = call, task, task.now
+        meeting.missing -= 1
+        if meeting.missing:
+            self.kernel.wait(task, meeting)
+        else:
+            del self.open[key]
+            meeting.last_arrival = max(meeting.starts)
+            for other in meeting.tasks:
+                if other is not None and other is not task:
+                    self.kernel.wake(other)
+        if meeting.last_arrival > task.now:
+            task.now = meeting.last_arrival
+            self.kernel.advance(task, 0.0)
+        return meeting
+
     # -- checking ---------------------------------------------------------------------------------------------------
 
     def _compare(self, meeting: Meeting, call: Call, task: Task) -> bool:

@@ -158,11 +158,23 @@ class SimRank:
         entered = self.main.now
         attended = self._attend(self.main, call, quiet)
         if self.main.now - entered > limit:
-            raise DistTimeoutError(
-                f"rank {self.rank} at {format_time(entered + limit)}: {call.full_label} took longer than its timeout of "
-                f"{format_time(limit)}. Give it more time, or look for the late rank."
-            )
+            raise self._too_late(entered, call, limit)
         return attended
+
+    def _too_late(self, entered: float, call: Call, limit: float) -> DistTimeoutError:
+        return DistTimeoutError(
+            f"rank {self.rank} at {format_time(entered + limit)}: {call.full_label} took longer than its timeout of "
+            f"{format_time(limit)}. Give it more time, or look for the late rank."
+        )
+
+    def agree(self, call: Call) -> None:
+        """Return when every rank of the group has made an equal call: that takes no time but the waiting for the last."""
+        entered = self.main.now
+        meeting = self.site.meetings.agree(self.main, call)
+        if self.timeout is not None and self.main.now - entered > self.timeout:
+            raise self._too_late(entered, call, self.timeout)
+        if self.spans is not None:
+            self.spans += spans(meeting.words, self.rank, MAIN, entered, self.main.now, self.main.now)
 
     def _submit(self, call: Call) -> StreamWork:
         group = call.request.members.id
