@@ -15,7 +15,7 @@ from simdist.place import Place
 
 from .transport import Tag, tag_text
 
-__all__ = ["Envelope", "misfit"]
+__all__ = ["Envelope", "crossed", "misfit"]
 
 _MARK = "message of "
 
@@ -63,4 +63,12 @@ def misfit(tag: Tag, src: int, sent: Envelope, dst: int, wanted: Envelope) -> st
     return (
         f"rank {src} sends {sent} to rank {dst} with {tag_text(tag)} ({sent.place}), but rank {dst} receives into "
         f"{wanted} ({wanted.place}): the {what} must be equal on both sides. Receive into an array of {sent}{also}."
+    )
+
+
+def crossed(src: int, dst: int, sent_tag: Tag, sent: Envelope, wanted_tag: Tag, wanted: Envelope) -> str:
+    """What is said of a send and a receive between the same two ranks that wait for ever, because their tags differ."""
+    return (
+        f"rank {src} sends to rank {dst} with {tag_text(sent_tag)} ({sent.place}), but rank {dst} receives from rank {src} with "
+        f"{tag_text(wanted_tag)} ({wanted.place}): a message is taken only by a receive with its own tag and group."
     )

@@ -46,8 +46,16 @@ def find_cycle(waits: Mapping[int, Sequence[int]]) -> list[int]:
     return []
 
 
-def describe(mains: Sequence[Task], *, headline: str = "deadlock: no rank can go on.") -> str:
-    """The report over the main tasks of all ranks (at most 16 ranks are listed one by one)."""
+def describe(
+    mains: Sequence[Task], *, headline: str = "deadlock: no rank can go on.", hints: Sequence[str] = ()
+) -> str:
+    """The report over the main tasks of all ranks (at most 16 ranks are listed one by one).
+
+    Args:
+        mains: the main task of each rank.
+        headline: the first line.
+        hints: what else is known to be wrong, a sentence each; the first four are told.
+    """
     waiting = [task for task in mains if not task.finished]
     returned = [task.rank for task in mains if task.finished]
     waits = {task.rank: task.waiting.ranks() if task.waiting else () for task in waiting}
@@ -62,6 +70,7 @@ def describe(mains: Sequence[Task], *, headline: str = "deadlock: no rank can go
     if returned:
         listed = ", ".join(map(str, returned[:16])) + (", ..." if len(returned) > 16 else "")
         lines.append(f"  rank {listed} {'has' if len(returned) == 1 else 'have'} returned")
+    lines += hints[:4]
     cycle = find_cycle(waits)
     if cycle:
         lines.append("The cycle: " + " -> ".join(map(str, cycle)) + ".")

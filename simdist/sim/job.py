@@ -100,13 +100,13 @@ class Job:
         raise error
 
     def _raise_stuck(self, unfinished: list[SimRank]) -> None:
-        mains = [rank.main for rank in self.ranks]
+        mains, hints = [rank.main for rank in self.ranks], self.network.crossings()
         if self.timeout is not None:
             first = min(unfinished, key=lambda rank: (rank.main.now, rank.rank))
             when = format_time(first.main.now + self.timeout)
             headline = f"rank {first.rank} at {when}: waited longer than its timeout of {format_time(self.timeout)}."
-            raise DistTimeoutError(deadlock.describe(mains, headline=headline))
-        raise DeadlockError(deadlock.describe(mains))
+            raise DistTimeoutError(deadlock.describe(mains, headline=headline, hints=hints))
+        raise DeadlockError(deadlock.describe(mains, hints=hints))
 
     def heartbeat(self) -> int:
         """A number that grows as long as ranks are resumed, meet, talk, or work is billed."""

@@ -23,7 +23,7 @@ from collections import deque
 from typing import Any
 
 from simdist.cluster import Cluster
-from simdist.comm.envelope import Envelope, misfit
+from simdist.comm.envelope import Envelope, crossed, misfit
 from simdist.comm.transport import Tag
 
 from .kernel import Kernel
@@ -119,6 +119,18 @@ class Network:
         if not message.eager:
             message.sender.ready = ready
             self._enter(message, ready)
+
+    def crossings(self) -> list[str]:
+        """A sentence for each pair of ranks between which a send and a receive of the user's wait with different tags."""
+        sent = {
+            (src, dst): (tag, queue[0].sender) for (src, dst, tag), queue in sorted(self._sent.items(), reverse=True)
+        }
+        texts = []
+        for (src, dst, tag), queue in sorted(self._awaited.items()):
+            there = sent.pop((src, dst), None)
+            if there is not None and there[1].envelope is not None and queue[0].envelope is not None:
+                texts.append(crossed(src, dst, there[0], there[1].envelope, tag, queue[0].envelope))
+        return texts
 
     # -- the links --------------------------------------------------------------------------------------------------
 

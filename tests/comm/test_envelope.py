@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from simdist.comm.envelope import Envelope, misfit
+from simdist.comm.envelope import Envelope, crossed, misfit
 from simdist.place import caller
 
 TAG = (1, 0, 7)
@@ -39,4 +39,12 @@ def test_dtype_and_size_must_be_equal():
     assert misfit(TAG, 0, sent, 1, sent._replace(shape=(2, 3), where="t.py:5")) == (
         "rank 0 sends (4,) float32 to rank 1 with tag 7 in group 1 (t.py:3), but rank 1 receives into (2, 3) float32 "
         "(t.py:5): the number of elements must be equal on both sides. Receive into an array of (4,) float32."
+    )
+
+
+def test_crossed_tags():
+    one, other = Envelope((1,), "int8", "t.py:3"), Envelope((1,), "int8", "t.py:5")
+    assert crossed(0, 1, (0, 0, 3), one, (2, 0, 4), other) == (
+        "rank 0 sends to rank 1 with tag 3 (t.py:3), but rank 1 receives from rank 0 with tag 4 in group 2 (t.py:5): a message "
+        "is taken only by a receive with its own tag and group."
     )

@@ -7,7 +7,7 @@
 | `shipment` | how does a function get into another process? |
 | `pool`, `child` | where do workers come from? what does the caller hold of one? |
 | `crew` | how does the caller see one run through? |
-| `failure` | why did a run fail, and what does the caller get? |
+| `failure`, `claim` | why did a run fail, and what does the caller get? what do ranks that wait in vain say about each other? |
 | `channel`, `job` | how do the caller and a worker talk, and about what? |
 | `worker`, `stream` | what does a worker do all its life? where does its print go? |
 | `mesh` | how do the ranks get connected? |

@@ -18,6 +18,7 @@ from typing import Any
 from simdist.backends.process import failure, mesh
 from simdist.backends.process.channel import Message
 from simdist.backends.process.child import Child
+from simdist.backends.process.claim import Claim
 from simdist.backends.process.failure import Report
 from simdist.backends.process.job import Job
 from simdist.backends.process.options import ProcessOutcome
@@ -48,6 +49,7 @@ class Crew:
         self._done: dict[int, tuple[bytes, float]] = {}
         self._reports: dict[int, Report] = {}
         self._doing: dict[int, list[str]] = {}
+        self._claims: list[Claim] = []
         self._lost: set[int] = set()
         self._epoch = time.perf_counter()
         self._selector = selectors.DefaultSelector()
@@ -109,7 +111,7 @@ class Crew:
         while not reached():
             if self._reports:
                 self._hear_out()
-                raise failure.verdict(list(self._reports.values()), self._doing)
+                raise failure.verdict(list(self._reports.values()), self._doing, self._claims)
             if deadline is not None and time.monotonic() > deadline:
                 raise self._late()
             self._step(_LOOK)
@@ -147,6 +149,7 @@ class Crew:
             self._reports[rank] = rest[0]
         elif kind == "waits":
             self._doing[rank] = rest[0]
+            self._claims += rest[1]
 
     def _overhear(self, rank: int) -> None:
         child = self._children[rank]

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from simdist.backends.process.claim import Claim
 from simdist.backends.process.frame import EAGER_BYTES, FREE, META, NOTE_LIMIT, Frame, Kind
 from simdist.backends.process.link import Link
 from simdist.backends.process.mailbox import Arrival, Mailbox
@@ -170,6 +171,12 @@ class Endpoint:
     def waiting_for(self) -> list[str]:
         """A line for each thread of this rank that waits."""
         return self._progress.waiting_for()
+
+    def claims(self) -> list[Claim]:
+        """What this rank has posted and nobody has taken, as far as it says what it is."""
+        with self._mutex:
+            works = [*self._held.values(), *self._unacknowledged.values(), *self._mail.posted()]
+        return [work.claim() for work in works if work.note]
 
     def leave(self) -> None:
         """This rank has returned: tell the others as soon as no posted receive is left; what was sent is still delivered."""
@@ -338,7 +345,7 @@ class Endpoint:
             f"rank {work.peer} has returned, rank {self.rank} still waits for: {what}. "
             "Every send needs a receive on the other side, and every rank must make the same collective calls."
         )
-        error.waits = (what,)
+        error.waits, error.claims = (what,), (work.claim(), *self.claims())
         return error
 
     def _refused_late(self, peer: int, frame: Frame) -> MessageMismatchError:

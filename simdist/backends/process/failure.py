@@ -2,7 +2,8 @@
 
 The caller gets the original exception, with the rank's traceback as its cause and the rank and time as a note. A rank that
 cannot show one (killed, left) becomes a `RankFailedError`. If several failed, the earliest is raised and the others are
-noted on it, but a rank that only waited for another is never the reason while there is a better one.
+noted on it, but a rank that only waited for another is never the reason while there is a better one. If all only waited, what
+they say is compared: ranks that called different collectives, or crossed their tags, are told so.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import traceback
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from simdist.backends.process.claim import Claim, crossings, dispute
+from simdist.backends.process.patience import DisagreementError
 from simdist.backends.process.place import is_ours
 from simdist.backends.process.shipment import pack
 from simdist.errors import DeadlockError, DistTimeoutError, RankFailedError
@@ -31,6 +34,7 @@ class Report(NamedTuple):
         pickled: the exception, None if it cannot be pickled.
         stuck: whether the rank failed because it waited in vain.
         waits: what it waited for then.
+        claims: what it had posted then.
     """
 
     rank: int
@@ -40,9 +44,12 @@ class Report(NamedTuple):
     pickled: bytes | None = None
     stuck: bool = False
     waits: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
 
 
-def report(rank: int, time: float, error: BaseException, waits: Sequence[str] = ()) -> Report:
+def report(
+    rank: int, time: float, error: BaseException, waits: Sequence[str] = (), claims: Sequence[Claim] = ()
+) -> Report:
     """In the worker: put an exception into a form that travels."""
     if isinstance(error, SystemExit):
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
@@ -50,7 +57,7 @@ def report(rank: int, time: float, error: BaseException, waits: Sequence[str] = 
         return Report(rank, time, f"rank {rank} left with exit code {code} (sys.exit){why} before it returned")
     stuck = isinstance(error, (DistTimeoutError, DeadlockError))
     text = "".join(traceback.format_exception_only(error)).strip()
-    return Report(rank, time, text, _trace(error), _pickled(error), stuck, tuple(waits))
+    return Report(rank, time, text, _trace(error), _pickled(error), stuck, tuple(waits), tuple(claims))
 
 
 def _trace(error: BaseException) -> str:
@@ -88,22 +95,38 @@ def lost(rank: int, time: float, code: int | None, last_words: list[str]) -> Rep
     return Report(rank, time, exit_text(rank, code) + (f". Its last words:{words}" if words else ""))
 
 
-def verdict(reports: list[Report], world: dict[int, list[str]]) -> BaseException:
+def verdict(reports: list[Report], world: dict[int, list[str]], claims: Sequence[Claim] = ()) -> BaseException:
     """The exception to raise.
 
     Args:
         reports: at least one.
         world: for each other rank, what it was doing: shown if the reason is that a rank waited in vain.
+        claims: what the other ranks had posted.
     """
     first, *others = sorted(reports, key=lambda each: (each.stuck, each.time, each.rank))
     error = _rebuilt(first)
     if first.stuck:
+        error = _compared(error, [claim for each in reports for claim in each.claims] + list(claims))
         error.args = (f"{error}\n{_table(reports, world)}", *error.args[1:])
     if first.trace:
         error.__cause__ = RankFailedError(f"rank {first.rank} raised\n\n{first.trace}")
         error.add_note(f"raised on rank {first.rank} (process) at {first.time:.3f} s")
     for other in others:
         error.add_note(f"rank {other.rank} failed too, at {other.time:.3f} s: {other.text}")
+    return error
+
+
+def _compared(error: BaseException, claims: list[Claim]) -> BaseException:
+    """The error of a rank that waited in vain, with what the ranks contradict each other in."""
+    reason = dispute(claims)
+    if reason is not None:
+        told = DisagreementError(f"{reason}\n{error}")
+        for note in getattr(error, "__notes__", ()):
+            told.add_note(note)
+        return told
+    hints = crossings(claims)
+    if hints:
+        error.args = ("\n".join([str(error), *hints]), *error.args[1:])
     return error
 
 

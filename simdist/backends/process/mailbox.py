@@ -58,6 +58,9 @@ class _Queues(Generic[T]):
         keys = [key for key in self._table if key[0] == source]
         return [item for key in keys for item in self._table.pop(key)]
 
+    def items(self) -> list[T]:
+        return [item for queue in self._table.values() for item in queue]
+
     def __len__(self) -> int:
         return sum(map(len, self._table.values()))
 
@@ -78,6 +81,10 @@ class Mailbox:
     def unclaimed(self) -> int:
         """How many messages arrived and were not asked for."""
         return len(self._arrived)
+
+    def posted(self) -> list[Work]:
+        """The receives that are posted and unmatched."""
+        return self._posted.items()
 
     def post(self, work: Work) -> Arrival | None:
         """Post a receive: returns the oldest message that matches, or keeps the receive."""

@@ -17,6 +17,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
+from simdist.backends.process.claim import Claim
 from simdist.backends.process.patience import ExpiredError
 from simdist.backends.process.place import thread_place
 
@@ -35,6 +36,9 @@ class Owner(Protocol):
 
     def late_error(self) -> BaseException | None:
         """An error of an operation that had already been reported as done."""
+
+    def claims(self) -> list[Claim]:
+        """What the rank has posted and nobody has taken."""
 
     def after_progress(self) -> None:
         """Called under the mutex after messages moved."""
@@ -254,7 +258,7 @@ class Progress:
     def _expired(self, waiter: Waiter, limit: float | None) -> ExpiredError:
         rank, what = waiter.work.rank, waiter.work.describe()
         error = ExpiredError(f"rank {rank} waited {limit:g} s, its timeout, for: {what}{_at(waiter, what)}")
-        error.waits = tuple(self.waiting_for())
+        error.waits, error.claims = tuple(self.waiting_for()), tuple(self._owner.claims())
         return error
 
     def waiting_for(self) -> list[str]:

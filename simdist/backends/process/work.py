@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdist.backends.process.claim import Claim
 from simdist.backends.process.mismatch import Side
 from simdist.backends.process.sink import Folding, Landing, Sink
 from simdist.comm.reduce_op import combine_into
@@ -91,6 +92,10 @@ class Work:
     def side(self) -> Side:
         """What this side says about the message."""
         return Side(self.rank, self.nbytes, self.meta, self.note)
+
+    def claim(self) -> Claim:
+        """What this side says as long as it has not met the other."""
+        return Claim(self.rank, self.peer, self.sends, self.tag, self.note)
 
     def sink(self) -> Sink:
         """Where the payload of a receive goes."""

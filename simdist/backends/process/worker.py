@@ -26,6 +26,7 @@ import numpy as np
 
 from simdist.backends.process import mesh
 from simdist.backends.process.channel import Channel, Message
+from simdist.backends.process.claim import Claim
 from simdist.backends.process.endpoint import Endpoint
 from simdist.backends.process.failure import report
 from simdist.backends.process.job import Job
@@ -122,11 +123,14 @@ class Worker:
                 if message[0] == "link":
                     self._links[message[1]] = mesh.receive_link(self._channel)
                 elif message[0] == "ask":
-                    self._channel.send("waits", self._doing())
+                    self._channel.send("waits", self._doing(), self._claims())
                 else:
                     self._inbox.put(message)
         except (EOFError, OSError):
             os._exit(0)
+
+    def _claims(self) -> list[Claim]:
+        return self._endpoint.claims() if self._state == "runs" and self._endpoint is not None else []
 
     def _doing(self) -> list[str]:
         if self._state != "runs":
@@ -181,9 +185,9 @@ class Worker:
             seconds = endpoint.now()
             data = _packed(job.rank, outcome)
         except BaseException as error:
-            waits = getattr(error, "waits", ())
+            waits, claims = getattr(error, "waits", ()), getattr(error, "claims", ())
             self._finish_streams()
-            self._channel.send("failed", report(job.rank, endpoint.now(), error, waits))
+            self._channel.send("failed", report(job.rank, endpoint.now(), error, waits, claims))
             return False
         self._state = "has returned"
         endpoint.leave()

@@ -34,7 +34,7 @@ def test_workers_start_and_answer(wire: str, keep: list[Child]) -> None:
     for each in keep:
         assert each.exit_code() is None
         each.channel.send("ask")
-    assert [each.channel.receive() for each in keep] == [("waits", ["starts"])] * 2
+    assert [each.channel.receive() for each in keep] == [("waits", ["starts"], [])] * 2
 
 
 def test_a_worker_ends_when_the_conversation_ends(keep: list[Child]) -> None:

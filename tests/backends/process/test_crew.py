@@ -117,7 +117,7 @@ def test_all_others_are_asked_when_a_rank_waited_in_vain(play: Any) -> None:
     def answers(rank: int, channel: Channel) -> None:
         _until_go(rank, channel)
         assert channel.receive() == ("ask",)
-        channel.send("waits", ["waits for nothing, it is at train.py:9"])
+        channel.send("waits", ["waits for nothing, it is at train.py:9"], [])
 
     def silent(rank: int, channel: Channel) -> None:
         _until_go(rank, channel)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simdist.backends.process.claim import Claim
 from simdist.backends.process.endpoint import Endpoint
 from simdist.backends.process.progress import Progress, Waiter
 from simdist.backends.process.work import Work
@@ -22,6 +23,9 @@ class Owner:
 
     def after_progress(self) -> None:
         return
+
+    def claims(self) -> list[Claim]:
+        return []
 
 
 def _work(progress: Progress) -> Work:
