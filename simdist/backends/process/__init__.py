@@ -12,7 +12,7 @@
 | `worker`, `stream` | what does a worker do all its life? where does its print go? |
 | `mesh` | how do the ranks get connected? |
 | `endpoint` | how does one rank send to and receive from the others? |
-| `frame`, `link`, `sink` | what is on the wire, how does it get through, where does it go? |
+| `frame`, `link`, `wires`, `sink` | what is on the wire, how does it get through, how does one wait for it, where does it go? |
 | `mailbox`, `work`, `mismatch` | which message belongs to which receive? what is one under way? what if they do not fit? |
 | `progress`, `patience`, `place` | who moves the messages? what if a wait does not end? where in the program is it? |
 

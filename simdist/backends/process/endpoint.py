@@ -12,27 +12,23 @@ Invariants:
 
 from __future__ import annotations
 
-import os
-import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from simdist.backends.process.claim import Claim
 from simdist.backends.process.frame import EAGER_BYTES, FREE, META, NOTE_LIMIT, Frame, Kind
-from simdist.backends.process.link import Link
+from simdist.backends.process.link import Lane
 from simdist.backends.process.mailbox import Arrival, Mailbox
 from simdist.backends.process.mismatch import MessageMismatchError, Side, refusal, told
 from simdist.backends.process.patience import StrandedError
 from simdist.backends.process.progress import Progress
 from simdist.backends.process.sink import Parcel, Sink
+from simdist.backends.process.wires import Wires
 from simdist.backends.process.work import Label, Work
 from simdist.comm.transport import Tag
 
-__all__ = ["SPIN_SECONDS", "Endpoint"]
-
-SPIN_SECONDS = 100e-6
-"""How long a waiting rank looks before it sleeps, while there are as many cores as ranks (about two wake-ups)."""
+__all__ = ["Endpoint"]
 
 _CLOCK_SKEW = 60.0  # seconds: a common start further away than this is not from the same clock
 
@@ -43,7 +39,7 @@ class Endpoint:
     Args:
         rank: this rank.
         world_size: number of ranks.
-        sockets: a connected stream socket to every other rank.
+        wires: what connects it with the others.
         timeout: seconds one wait may last, None for ever.
         eager_limit: messages of at most so many bytes complete at the sender at once.
     """
@@ -52,13 +48,13 @@ class Endpoint:
         self,
         rank: int,
         world_size: int,
-        sockets: Mapping[int, socket.socket],
+        wires: Wires,
         timeout: float | None = 300.0,
         eager_limit: int = 0,
     ) -> None:
         self.rank, self.world_size = rank, world_size
         self._eager_limit = eager_limit
-        self._progress = Progress(self, timeout, SPIN_SECONDS if world_size <= _cores() else 0.0)
+        self._progress = Progress(self, timeout, wires)
         self._mutex = self._progress.mutex
         self._mail = Mailbox()
         self._number = 0
@@ -70,7 +66,7 @@ class Endpoint:
         self._returned = [False] * world_size
         self._leaving = self._said_bye = False
         self._epoch = time.perf_counter()
-        self._handlers: dict[int, Callable[[Link, Frame], Sink | None]] = {
+        self._handlers: dict[int, Callable[[Lane, Frame], Sink | None]] = {
             Kind.EAGER: self._on_eager,
             Kind.RTS: self._on_request,
             Kind.CTS: self._on_clear,
@@ -79,10 +75,7 @@ class Endpoint:
             Kind.NACK: self._on_refused,
             Kind.BYE: self._on_bye,
         }
-        self._links = {peer: Link(peer, sockets[peer], self._on_frame, self._on_payload) for peer in sorted(sockets)}
-        with self._mutex:
-            for link in self._links.values():
-                self._progress.add(link)
+        self._links = wires.connect(self._on_frame, self._on_payload)
 
     # ---- what a rank calls -------------------------------------------------------------------------------------------
 
@@ -187,8 +180,6 @@ class Endpoint:
     def close(self) -> None:
         """Close every link."""
         self._progress.close()
-        for link in self._links.values():
-            link.close()
 
     # ---- called by progress ------------------------------------------------------------------------------------------
 
@@ -209,10 +200,10 @@ class Endpoint:
 
     # ---- frames ------------------------------------------------------------------------------------------------------
 
-    def _on_frame(self, link: Link, frame: Frame) -> Sink | None:
+    def _on_frame(self, link: Lane, frame: Frame) -> Sink | None:
         return self._handlers[frame.kind](link, frame)
 
-    def _on_payload(self, link: Link, frame: Frame, sink: Sink) -> None:
+    def _on_payload(self, link: Lane, frame: Frame, sink: Sink) -> None:
         owner = self._filling.pop(link.peer)
         if isinstance(owner, Work):
             self._progress.finish(owner, sink.error)
@@ -221,7 +212,7 @@ class Endpoint:
             if owner.claimed is not None:
                 self._deliver(owner.claimed, owner)
 
-    def _on_eager(self, link: Link, frame: Frame) -> Sink | None:
+    def _on_eager(self, link: Lane, frame: Frame) -> Sink | None:
         filled = frame.nbytes > 0 and not frame.flags & META
         work = self._mail.match(link.peer, frame)
         if work is not None and self._accept(work, frame):
@@ -239,7 +230,7 @@ class Endpoint:
             self._filling[link.peer] = arrival
         return parcel
 
-    def _on_request(self, link: Link, frame: Frame) -> Sink | None:
+    def _on_request(self, link: Lane, frame: Frame) -> Sink | None:
         work = self._mail.match(link.peer, frame)
         if work is None:
             self._mail.keep(link.peer, Arrival(frame, None))
@@ -248,22 +239,22 @@ class Endpoint:
             self._answer(link, Kind.CTS, frame)
         return None
 
-    def _on_clear(self, link: Link, frame: Frame) -> Sink | None:
+    def _on_clear(self, link: Lane, frame: Frame) -> Sink | None:
         work = self._held.pop(frame.number)
         head = Frame(Kind.DATA, frame.number, work.tag, work.nbytes).pack()
         link.send([head, work.view], stable=True, sent=lambda: self._progress.finish(work))
         return None
 
-    def _on_data(self, link: Link, frame: Frame) -> Sink | None:
+    def _on_data(self, link: Lane, frame: Frame) -> Sink | None:
         work = self._expected.pop((link.peer, frame.number))
         self._filling[link.peer] = work
         return work.sink()
 
-    def _on_acknowledged(self, link: Link, frame: Frame) -> Sink | None:
+    def _on_acknowledged(self, link: Lane, frame: Frame) -> Sink | None:
         self._progress.finish(self._unacknowledged.pop(frame.number))
         return None
 
-    def _on_refused(self, link: Link, frame: Frame) -> Sink | None:
+    def _on_refused(self, link: Lane, frame: Frame) -> Sink | None:
         work = self._held.pop(frame.number, None) or self._unacknowledged.pop(frame.number, None)
         receiver = Side(link.peer, frame.nbytes, bool(frame.flags & META), frame.note)
         if work is not None:
@@ -273,7 +264,7 @@ class Endpoint:
             self._late.append(self._refused_late(link.peer, frame))
         return None
 
-    def _on_bye(self, link: Link, frame: Frame) -> Sink | None:
+    def _on_bye(self, link: Lane, frame: Frame) -> Sink | None:
         self._returned[link.peer] = True
         lost = self._mail.abandon(link.peer)
         for table in (self._held, self._unacknowledged):
@@ -320,11 +311,11 @@ class Endpoint:
         self._progress.finish(work, error)
         return False
 
-    def _answer(self, link: Link, kind: Kind, frame: Frame) -> None:
+    def _answer(self, link: Lane, kind: Kind, frame: Frame) -> None:
         if not (kind == Kind.ACK and frame.flags & FREE):
             self._tell(link, Frame(kind, frame.number))
 
-    def _tell(self, link: Link, frame: Frame) -> None:
+    def _tell(self, link: Lane, frame: Frame) -> None:
         link.send([frame.pack()], stable=True)
         self._progress.watch(link)
 
@@ -356,8 +347,3 @@ class Endpoint:
         )
         error.theirs = frame.note
         return error
-
-
-def _cores() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else (os.cpu_count() or 1)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from simdist.backends.process.frame import HEADER, NOTE_LIMIT, Frame, parse, payload_length
 from simdist.backends.process.sink import Sink
 
-__all__ = ["STAGE_BYTES", "Link"]
+__all__ = ["STAGE_BYTES", "Lane", "Link", "OnFrame", "OnPayload", "Sent"]
 
 STAGE_BYTES = 64 * 1024 + HEADER.size + NOTE_LIMIT
 """One read takes a whole small message with its header."""
@@ -26,9 +26,20 @@ _ROUNDS = 64  # reads or writes for one readiness event, so that one busy peer c
 _SOCKET_BYTES = 4 * 1024 * 1024
 _HAS_SENDMSG = hasattr(socket.socket, "sendmsg")
 
-OnFrame = Callable[["Link", Frame], "Sink | None"]
-OnPayload = Callable[["Link", Frame, Sink], None]
+OnFrame = Callable[["Lane", Frame], "Sink | None"]
+OnPayload = Callable[["Lane", Frame, Sink], None]
 Sent = Callable[[], None]
+
+
+class Lane(Protocol):
+    """The way to one peer, as an endpoint sees it; a `Link` is one over a socket."""
+
+    @property
+    def peer(self) -> int:
+        """The peer's rank."""
+
+    def send(self, parts: Sequence[Any], *, stable: bool, sent: Sent | None = None) -> None:
+        """See `Link.send`."""
 
 
 class Link:

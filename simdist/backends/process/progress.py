@@ -1,6 +1,6 @@
 """Who moves the messages?
 
-Whoever waits. The first thread that waits leads: it sleeps in the selector and serves every link of the rank, for the other
+Whoever waits. The first thread that waits leads: it sleeps in the wires and serves every link of the rank, for the other
 threads too; those sleep until their own work is done or until the leader leaves and hands over. So a message costs no thread
 switch (measured: half the latency of a thread that owns the sockets), and an idle rank burns no time. While nobody waits
 but something is pending (a rank that computes), a background thread takes the lead, and gives it up when somebody waits.
@@ -10,8 +10,6 @@ Lock order: ``mutex`` guards all state of the endpoint. The leader sleeps withou
 
 from __future__ import annotations
 
-import selectors
-import socket
 import threading
 import time
 from collections import deque
@@ -22,7 +20,8 @@ from simdist.backends.process.patience import ExpiredError
 from simdist.backends.process.place import thread_place
 
 if TYPE_CHECKING:
-    from simdist.backends.process.link import Link
+    from simdist.backends.process.link import Lane
+    from simdist.backends.process.wires import Wires
     from simdist.backends.process.work import Work
 
 __all__ = ["Owner", "Progress", "Waiter"]
@@ -68,23 +67,14 @@ class Progress:
     Args:
         owner: the endpoint.
         timeout: seconds for a wait that names none; None for ever.
-        spin: seconds to look again and again before sleeping; only where every rank has a core of its own.
+        wires: what connects the rank with the others.
     """
 
-    def __init__(self, owner: Owner, timeout: float | None, spin: float = 0.0) -> None:
+    def __init__(self, owner: Owner, timeout: float | None, wires: Wires) -> None:
         self.mutex = threading.RLock()
         self.pending = 0
         self.late_error = owner.late_error
-        self._owner, self._timeout, self._spin = owner, timeout, spin
-        self._main = (
-            threading.get_ident()
-        )  # only it looks before it sleeps: a second thread would disturb its computing
-        self._selector = selectors.DefaultSelector()
-        self._ear, self._mouth = socket.socketpair()
-        for end in (self._ear, self._mouth):
-            end.setblocking(False)
-        self._selector.register(self._ear, selectors.EVENT_READ, None)
-        self._masks: dict[int, int] = {}
+        self._owner, self._timeout, self._wires = owner, timeout, wires
         self._leading = self._closed = False
         self._followers: deque[Waiter] = deque()
         self._waiters: list[Waiter] = []
@@ -93,24 +83,9 @@ class Progress:
         self._background = threading.Thread(target=self._work_alone, name="simdist-progress", daemon=True)
         self._background.start()
 
-    def add(self, link: Link) -> None:
-        """Serve one more link."""
-        self._masks[link.peer] = selectors.EVENT_READ
-        self._selector.register(link.sock, selectors.EVENT_READ, link)
-
-    def watch(self, link: Link) -> None:
-        """Look again at what the link waits for (call it under the mutex after a send)."""
-        old = self._masks.get(link.peer)
-        if old is None:
-            return
-        if link.gone:
-            del self._masks[link.peer]
-            self._selector.unregister(link.sock)
-            return
-        new = selectors.EVENT_READ | (selectors.EVENT_WRITE if link.backlog else 0)
-        if new != old:
-            self._masks[link.peer] = new
-            self._selector.modify(link.sock, new, link)
+    def watch(self, lane: Lane) -> None:
+        """Look again at what the lane waits for (call it under the mutex after a send)."""
+        if self._wires.watch(lane):
             self._kick()
 
     def began(self) -> None:
@@ -212,43 +187,14 @@ class Progress:
             self._hand_over()
 
     def _serve(self, timeout: float | None) -> None:
-        """Sleep until a link is ready, then move its messages. Only the leader calls this."""
-        events = self._await(timeout)
+        """Sleep until messages can be moved, then move them. Only the leader calls this."""
+        self._wires.serve(timeout, self.mutex)
         with self.mutex:
-            for key, mask in events:
-                link: Link | None = key.data
-                if link is None:
-                    self._hear()
-                    continue
-                if mask & selectors.EVENT_WRITE:
-                    link.flush()
-                if mask & selectors.EVENT_READ:
-                    link.pump()
-                self.watch(link)
             self._owner.after_progress()
-
-    def _await(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Sleep until something is ready, looking for a moment first: to be woken costs more than a short message."""
-        if self._spin and threading.get_ident() == self._main and (timeout is None or timeout > self._spin):
-            end = time.perf_counter() + self._spin
-            while time.perf_counter() < end:
-                events = self._selector.select(0)
-                if events:
-                    return events
-        return self._selector.select(timeout)
 
     def _kick(self) -> None:
         if self._leading:
-            try:
-                self._mouth.send(b"!")
-            except (BlockingIOError, OSError):  # full: it will wake anyway
-                return
-
-    def _hear(self) -> None:
-        try:
-            self._ear.recv(4096)
-        except BlockingIOError:
-            return
+            self._wires.kick()
 
     def _raise_late(self) -> None:
         error = self._owner.late_error()
@@ -298,16 +244,14 @@ class Progress:
                 time.sleep(_TICK)
 
     def close(self) -> None:
-        """Stop the background thread and let go of the selector."""
+        """Stop the background thread and let go of the wires."""
         with self.mutex:
             self._closed = True
             self._dozing = False
             self._kick()
         self._needed.set()
         self._background.join()
-        self._selector.close()
-        self._ear.close()
-        self._mouth.close()
+        self._wires.close()
 
 
 def _at(waiter: Waiter, what: str) -> str:

@@ -34,6 +34,7 @@ from simdist.backends.process.options import ProcessOptions
 from simdist.backends.process.place import is_users, thread_place
 from simdist.backends.process.shipment import pack
 from simdist.backends.process.stream import RankStream
+from simdist.backends.process.wires import Sockets
 from simdist.errors import DistBackendError
 
 __all__ = ["Worker", "bare_entry", "main"]
@@ -151,7 +152,7 @@ class Worker:
             sockets = self._connect(job)
             fn, args, options = job.open()
             entry = _named(job.entry)
-            endpoint = Endpoint(job.rank, job.world_size, sockets, options.timeout, options.eager_limit)
+            endpoint = Endpoint(job.rank, job.world_size, Sockets(sockets), options.timeout, options.eager_limit)
             self._endpoint = endpoint
         except BaseException as error:
             self._channel.send("failed", report(job.rank, 0.0, error))

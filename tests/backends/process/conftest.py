@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from simdist.backends.process.endpoint import Endpoint
+from simdist.backends.process.wires import Sockets
 
 
 class World:
@@ -21,7 +22,7 @@ class World:
             for high in range(low + 1, size):
                 links[low][high], links[high][low] = socket.socketpair()
         options.setdefault("timeout", 20.0)
-        self.ends = [Endpoint(rank, size, links[rank], **options) for rank in range(size)]
+        self.ends = [Endpoint(rank, size, Sockets(links[rank]), **options) for rank in range(size)]
 
     def run(self, program: Callable[[Endpoint], Any]) -> list[Any]:
         """Run ``program(endpoint)`` on every rank; an exception is returned in place of the result."""

@@ -10,6 +10,7 @@ import pytest
 from simdist.backends.process.claim import Claim
 from simdist.backends.process.endpoint import Endpoint
 from simdist.backends.process.progress import Progress, Waiter
+from simdist.backends.process.wires import Sockets
 from simdist.backends.process.work import Work
 
 pytestmark = pytest.mark.timeout(30)
@@ -42,7 +43,7 @@ def _finish(progress: Progress, *works: Work) -> None:
 
 @pytest.fixture
 def progress() -> Any:
-    made = Progress(Owner(), 10.0)
+    made = Progress(Owner(), 10.0, Sockets({}))
     yield made
     made.close()
 
@@ -149,7 +150,7 @@ def test_polling_never_blocks_while_another_thread_leads(progress: Progress) -> 
 
 def test_the_background_thread_ends_with_close() -> None:
     before = threading.active_count()
-    made = Progress(Owner(), None)
+    made = Progress(Owner(), None, Sockets({}))
     assert threading.active_count() == before + 1
     made.close()
     assert threading.active_count() == before
