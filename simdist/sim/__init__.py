@@ -1,6 +1,7 @@
 """When does it happen? The simulator: a clock, ranks, streams, a network, memory.
 
-``kernel`` (the clock and who runs next) · ``waiting`` · ``message`` and ``network`` (when a message arrives) ·
+``kernel`` (the clock and who runs next) · ``waiting`` · ``message`` and ``network`` (when a message arrives) · ``flow``
+(who gets how much of a link) ·
 ``meeting`` (where the members of a collective meet) · ``replay`` (a whole collective at once) · ``stream``
 (communication beside computation) · ``site`` (what all ranks share) · ``transport`` · ``rank`` (what one simulated
 rank has) · ``billing`` (what a primitive costs) · ``memory`` · ``speed`` (stragglers, jitter) · ``deadlock`` (why

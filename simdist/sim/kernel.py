@@ -161,11 +161,17 @@ class Kernel:
         self._schedule(task.now, self._resume, task)
         self.wait(task, _CLOCK)
 
-    def at(self, time: float, callback: Callable[[], None]) -> None:
-        """Call back at the absolute ``time``: events of one time happen in the order in which they were scheduled."""
-        self._schedule(time, _call_back, callback)
+    def at(self, time: float, callback: Callable[[], None], *, last: bool = False) -> None:
+        """Call back at the absolute ``time``: events of one time happen in the order in which they were scheduled.
 
-    def _schedule(self, time: float, handler: Callable[[Any], None], value: Any) -> None:
+        Args:
+            time: seconds; now, if it has passed.
+            callback: what is called.
+            last: after all events of that time that are not ``last`` themselves.
+        """
+        self._schedule(time, _call_back, callback, _LAST if last else NORMAL)
+
+    def _schedule(self, time: float, handler: Callable[[Any], None], value: Any, priority: int = NORMAL) -> None:
         """Put an event on the environment's heap that calls ``handler(event)``, with ``value`` as the event's value.
 
         SimPy's own ``schedule`` takes a delay, and now + (time - now) need not be ``time`` in floating point; so this does what
@@ -176,7 +182,7 @@ class Kernel:
         event._ok, event._value = True, value
         event.callbacks = [handler]
         now = env._now
-        heappush(env._queue, (time if time > now else now, NORMAL, next(env._eid), event))
+        heappush(env._queue, (time if time > now else now, priority, next(env._eid), event))
 
     def _resume(self, event: Any) -> None:
         self.ready.append((event._value, None))
@@ -269,6 +275,8 @@ def _at_the_start(body: Callable[..., None], maker: greenlet.greenlet) -> None:
 
 
 _CLOCK = Waiting("the clock")
+_LAST = NORMAL + 8
+"""SimPy's priority of what comes after everything else of its time (larger is later)."""
 _PATIENCE = 50
 """How often a rank that catches everything is asked to end."""
 _asleep: list[Any] = []

@@ -1,0 +1,365 @@
+"""Who gets how much of a link?
+
+A *flow* is an amount that is to be carried over a set of links at once, as water through pipes: it has a rate, and the
+rates of all flows that are under way follow from one rule, **max-min fairness**. Raise all rates together from zero. When
+a link is full, the flows on it stop rising; the others go on; and so until every flow has stopped (*progressive filling*:
+Bertsekas and Gallager, "Data Networks", 2nd edition, 1992, section 6.5.2). A flow that is held back elsewhere thus leaves
+its share to the others, and no rate can grow without taking from a flow that has no more than it.
+
+Rates change only when a flow begins or ends. Between two such instants every rate is constant, so the end of a flow is
+``since + left / rate``; whose rate did not change keeps the end that it has, bit for bit. **All changes of one instant are
+one change**: they are collected, and a tick of low priority, after everything else that happens at that instant, computes
+the rates anew, of those flows only that a change can reach over common links.
+
+*Units.* A flow may use a link several times: a collective whose ring crosses an uplink four times carries four bytes there
+for each byte that every edge of the ring carries. ``units`` says how often, and fairness is between rates: the collective
+gets what four separate flows would get. A *limit* is a rate that the flow does not exceed even alone.
+
+*Lines.* Flows of the same ``key`` are one connection: they go one after the other, in the order of their times.
+
+Two ways compute the rates, loops for few flows and numpy for many; both make the same additions in the same order, so it
+does not show which one was taken. Flows are looked at in the order of their keys: who came first does not show either.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from itertools import chain, count
+
+import numpy as np
+
+from .kernel import Kernel
+
+__all__ = ["Flow", "FlowNet", "fair_rates"]
+
+_MANY = 50
+"""From so many flows on numpy is quicker than loops."""
+_SAME = 1e-12
+"""Ends that differ by less than this, relatively, are one change of the rates (each keeps its own end)."""
+_FREE = float("inf")
+
+
+class Flow:
+    """Something to be carried.
+
+    Attributes:
+        key: its connection, and its place in the order in which flows are looked at.
+        links: the links that it uses, each once.
+        units: how often it uses each of them, or None: once.
+        size: how much is carried, bytes.
+        limit: bytes per second that it does not exceed.
+        done: called with the flow when it has ended.
+        time: when it was ready to begin, seconds.
+        began: when it did begin (later, if its connection was busy).
+        rate: its present rate, bytes per second; 0 before it begins.
+        end: when it ends if no rate changes; in ``done``: when it ended.
+    """
+
+    __slots__ = ("began", "done", "end", "key", "left", "limit", "links", "number", "rate", "since", "size", "time",
+                 "units")  # fmt: skip
+
+    def __init__(
+        self,
+        key: tuple[int, ...],
+        links: tuple[int, ...],
+        units: tuple[float, ...] | None,
+        size: float,
+        limit: float,
+        time: float,
+        done: Callable[[Flow], None],
+    ) -> None:
+        self.key, self.links, self.units, self.limit, self.done = key, links, units, limit, done
+        self.time = self.began = self.since = time
+        self.size = self.left = size
+        self.rate = self.end = 0.0
+        self.number = 0
+
+    @property
+    def order(self) -> tuple[tuple[int, ...], int]:
+        """Its place among the flows of one instant."""
+        return self.key, self.number
+
+
+class FlowNet:
+    """The flows that are under way.
+
+    Args:
+        kernel: the clock.
+        capacities: bytes per second of each link.
+        many: from so many flows on rates are computed by numpy.
+
+    Attributes:
+        active: the flows that are under way, by key.
+        recomputed: how often rates were computed for flows that share.
+    """
+
+    def __init__(self, kernel: Kernel, capacities: Sequence[float], *, many: int = _MANY) -> None:
+        self.kernel, self.capacities, self.many = kernel, list(capacities), many
+        self.active: dict[tuple[int, ...], Flow] = {}
+        self.recomputed = 0
+        self._users: list[dict[Flow, None]] = [{} for _ in self.capacities]
+        self._lines: dict[tuple[int, ...], deque[Flow]] = {}
+        self._arrivals: dict[float, list[Flow]] = {}
+        self._ends: list[tuple[float, int, Flow]] = []
+        self._ticks: set[float] = set()
+        self._count = count()
+        self._pushed = count()
+
+    def start(
+        self,
+        time: float,
+        key: tuple[int, ...],
+        links: tuple[int, ...],
+        size: float,
+        done: Callable[[Flow], None],
+        *,
+        units: tuple[float, ...] | None = None,
+        limit: float = _FREE,
+    ) -> Flow:
+        """Let a flow begin at ``time``, or when the flows of its key that are before it have ended.
+
+        Args:
+            time: seconds. A time that the clock has passed already is kept if nobody else uses the links (the flow may then
+                end in the past); a flow that must share gets its share from now on.
+            key: the connection.
+            links: numbers of the links that it uses, each once.
+            size: bytes. A flow of nothing takes no time, but waits for its turn.
+            done: called with the flow at its end.
+            units: how often each link is used by one byte of the flow, or None: once.
+            limit: bytes per second that it does not exceed.
+        """
+        flow = Flow(key, links, units, size, limit, time, done)
+        flow.number = next(self._count)
+        now = self.kernel.env.now
+        when = time if time > now else now
+        batch = self._arrivals.get(when)
+        if batch is None:
+            self._arrivals[when] = [flow]
+            self._tick_at(when)
+        else:
+            batch.append(flow)
+        return flow
+
+    # -- one instant ------------------------------------------------------------------------------------------------
+
+    def _tick_at(self, time: float) -> None:
+        if time not in self._ticks:
+            self._ticks.add(time)
+            self.kernel.at(time, self._tick, last=True)
+
+    def _tick(self) -> None:
+        """Everything that begins or ends now, and the rates that follow."""
+        now = self.kernel.env.now
+        changed: dict[int, None] = {}
+        ends = self._ends
+        edge = now + _SAME * now
+        while ends and ends[0][0] <= edge:
+            end, _, flow = heappop(ends)
+            if flow.end == end and flow.rate:
+                self._leave(flow, changed)
+        while (arrived := self._arrivals.pop(now, None)) is not None:
+            if len(arrived) > 1:
+                arrived.sort(key=_time_and_order)
+            for flow in arrived:
+                self._come(flow, changed)
+        self._ticks.discard(now)
+        if changed:
+            self._share(changed, now)
+        while ends and not (ends[0][2].end == ends[0][0] and ends[0][2].rate):
+            heappop(ends)
+        if ends:
+            self._tick_at(max(ends[0][0], now))
+
+    def _come(self, flow: Flow, changed: dict[int, None]) -> None:
+        key = flow.key
+        if key in self.active:
+            self._lines.setdefault(key, deque()).append(flow)
+            return
+        if not flow.size or not (flow.links or flow.limit < _FREE):
+            flow.end = flow.began
+            flow.done(flow)
+            return
+        self.active[key] = flow
+        users = self._users
+        for link in flow.links:
+            users[link][flow] = None
+            changed[link] = None
+        if not flow.links:
+            flow.rate = flow.limit
+            self._ends_at(flow, flow.since + flow.size / flow.limit)
+
+    def _leave(self, flow: Flow, changed: dict[int, None]) -> None:
+        users, key = self._users, flow.key
+        for link in flow.links:
+            del users[link][flow]
+            changed[link] = None
+        del self.active[key]
+        flow.rate = 0.0
+        flow.done(flow)
+        line = self._lines.get(key)
+        while line and key not in self.active:
+            follower = line.popleft()
+            follower.began = follower.since = max(follower.time, flow.end)
+            self._come(follower, changed)
+        if line is not None and not line:
+            del self._lines[key]
+
+    # -- rates ------------------------------------------------------------------------------------------------------
+
+    def _share(self, changed: dict[int, None], now: float) -> None:
+        """Compute the rates of all flows that a change on these links can reach."""
+        users, reached = self._users, list(changed)
+        seen = dict(changed)
+        sharing: dict[Flow, None] = {}
+        for link in reached:  # grows while it is walked through
+            for flow in users[link]:
+                if flow in sharing:
+                    continue
+                for other in flow.links:
+                    if len(users[other]) > 1:
+                        sharing[flow] = None
+                        break
+                else:
+                    self._alone(flow, now)
+                    continue
+                for other in flow.links:
+                    if other not in seen:
+                        seen[other] = None
+                        reached.append(other)
+        if not sharing:
+            return
+        self.recomputed += 1
+        flows = sorted(sharing, key=_order)
+        for flow, rate in zip(flows, fair_rates(flows, self.capacities, many=self.many), strict=True):
+            self._set(flow, rate, now)
+
+    def _alone(self, flow: Flow, now: float) -> None:
+        capacities, rate = self.capacities, flow.limit
+        if flow.units is None:
+            for link in flow.links:
+                if capacities[link] < rate:
+                    rate = capacities[link]
+        else:
+            rate = min(rate, *(capacities[link] / units for link, units in zip(flow.links, flow.units, strict=True)))
+        if not flow.rate:
+            flow.rate = rate
+            self._ends_at(flow, flow.since + flow.size / rate)
+        else:
+            self._set(flow, rate, now)
+
+    def _set(self, flow: Flow, rate: float, now: float) -> None:
+        """Give the flow another rate from now on; if it is the one it has, nothing is touched."""
+        if rate == flow.rate:
+            return
+        if now > flow.since:
+            flow.left = max(0.0, flow.left - flow.rate * (now - flow.since))
+            flow.since = now
+        flow.rate = rate
+        self._ends_at(flow, flow.since + flow.left / rate)
+
+    def _ends_at(self, flow: Flow, end: float) -> None:
+        flow.end = end
+        heappush(self._ends, (end, next(self._pushed), flow))
+
+
+def _order(flow: Flow) -> tuple[tuple[int, ...], int]:
+    return flow.key, flow.number
+
+
+def _time_and_order(flow: Flow) -> tuple[float, tuple[int, ...], int]:
+    return flow.time, flow.key, flow.number
+
+
+def fair_rates(flows: Sequence[Flow], capacities: Sequence[float], *, many: int = _MANY) -> list[float]:
+    """The max-min fair rates of ``flows``, which have the links to themselves; bytes per second, in their order.
+
+    Args:
+        flows: each with at least one link.
+        capacities: bytes per second of each link.
+        many: from so many flows on numpy computes them; the result is the same, bit for bit.
+    """
+    return _by_numpy(flows, capacities) if len(flows) >= many else _by_loops(flows, capacities)
+
+
+# Both ways do the same in rounds. The *level* of a link is what each of its flows would get if all rose together; the level
+# of a flow is the lowest of its links' (or its limit). A link whose flows all have its own level is a bottleneck now: nothing
+# that happens elsewhere can change it, so its flows stop there. So does a flow at its limit. What they carry is taken off.
+# A level never falls: rounding must not let it sink below the rates that have stopped on the link.
+
+
+def _by_loops(flows: Sequence[Flow], capacities: Sequence[float]) -> list[float]:
+    uses = [
+        tuple(zip(flow.links, flow.units or (1.0,) * len(flow.links), strict=True)) for flow in flows
+    ]  # fmt: skip
+    room = {link: capacities[link] for flow in flows for link in flow.links}
+    floor = dict.fromkeys(room, 0.0)
+    rates = [0.0] * len(flows)
+    rising = list(range(len(flows)))
+    while rising:
+        units = dict.fromkeys(room, 0.0)
+        for index in rising:
+            for link, number in uses[index]:
+                units[link] += number
+        level = {link: max(room[link] / number, floor[link]) for link, number in units.items() if number}
+        lowest = dict.fromkeys(level, _FREE)
+        own: dict[int, float] = {}
+        for index in rising:
+            own[index] = mine = min(flows[index].limit, min([level[link] for link, _ in uses[index]]))
+            for link, _ in uses[index]:
+                if mine < lowest[link]:
+                    lowest[link] = mine
+        used = dict.fromkeys(room, 0.0)
+        still = []
+        for index in rising:
+            mine = own[index]
+            if mine == flows[index].limit or any(lowest[link] == level[link] == mine for link, _ in uses[index]):
+                rates[index] = mine
+                for link, number in uses[index]:
+                    used[link] += number * mine
+                    floor[link] = max(floor[link], mine)
+            else:
+                still.append(index)
+        for link, amount in used.items():
+            room[link] -= amount
+        rising = still
+    return rates
+
+
+def _by_numpy(flows: Sequence[Flow], capacities: Sequence[float]) -> list[float]:
+    number = [len(flow.links) for flow in flows]
+    names, link = np.unique(
+        np.fromiter(chain.from_iterable([flow.links for flow in flows]), np.intp), return_inverse=True
+    )
+    units = np.fromiter(
+        chain.from_iterable([flow.units or (1.0,) * len(flow.links) for flow in flows]), np.float64, len(link)
+    )
+    flow = np.repeat(np.arange(len(flows)), number)
+    limit = np.array([flow.limit for flow in flows])
+    room = np.array([capacities[name] for name in names.tolist()])
+    floor = np.zeros(len(room))
+    rates = np.zeros(len(flows))
+    rising = np.arange(len(flows))
+    while len(rising):
+        total = np.bincount(link, units, len(room))
+        level = np.full(len(room), _FREE)
+        np.divide(room, total, out=level, where=total > 0)
+        np.maximum(level, floor, out=level)
+        level_here = level[link]
+        first = np.flatnonzero(np.diff(flow, prepend=-1))
+        own = np.minimum(np.minimum.reduceat(level_here, first), limit[rising])
+        own_here = np.repeat(own, np.diff(first, append=len(flow)))
+        lowest = np.full(len(room), _FREE)
+        np.minimum.at(lowest, link, own_here)
+        bottleneck = (lowest[link] == level_here) & (level_here == own_here)
+        stops = np.logical_or.reduceat(bottleneck, first) | (own == limit[rising])
+        rates[rising[stops]] = own[stops]
+        stops_here = np.repeat(stops, np.diff(first, append=len(flow)))
+        stopped = link[stops_here]
+        room -= np.bincount(stopped, units[stops_here] * own_here[stops_here], len(room))
+        np.maximum.at(floor, stopped, own_here[stops_here])
+        rising = rising[~stops]
+        link, units, flow = link[~stops_here], units[~stops_here], flow[~stops_here]
+    found: list[float] = rates.tolist()
+    return found
