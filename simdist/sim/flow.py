@@ -1,10 +1,7 @@
 """Who gets how much of a link?
 
 A *flow* is an amount that is to be carried over a set of links at once, as water through pipes: it has a rate, and the
-rates of all flows that are under way follow from one rule, **max-min fairness**. Raise all rates together from zero. When
-a link is full, the flows on it stop rising; the others go on; and so until every flow has stopped (*progressive filling*:
-Bertsekas and Gallager, "Data Networks", 2nd edition, 1992, section 6.5.2). A flow that is held back elsewhere thus leaves
-its share to the others, and no rate can grow without taking from a flow that has no more than it.
+rates of all flows that are under way follow from one rule, max-min fairness (``sim.fairness``).
 
 Rates change only when a flow begins or ends. Between two such instants every rate is constant, so the end of a flow is
 ``since + left / rate``; whose rate did not change keeps the end that it has, bit for bit. **All changes of one instant are
@@ -17,8 +14,7 @@ gets what four separate flows would get. A *limit* is a rate that the flow does 
 
 *Lines.* Flows of the same ``key`` are one connection: they go one after the other, in the order of their times.
 
-Two ways compute the rates, loops for few flows and numpy for many; both make the same additions in the same order, so it
-does not show which one was taken. Flows are looked at in the order of their keys: who came first does not show either.
+Flows are looked at in the order of their keys: who came first at one instant does not show.
 """
 
 from __future__ import annotations
@@ -26,16 +22,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from itertools import chain, count
+from itertools import count
 
-import numpy as np
-
+from .fairness import MANY, fair_rates
 from .kernel import Kernel
 
-__all__ = ["Flow", "FlowNet", "fair_rates"]
+__all__ = ["Flow", "FlowNet"]
 
-_MANY = 50
-"""From so many flows on numpy is quicker than loops."""
 _SAME = 1e-12
 """Ends that differ by less than this, relatively, are one change of the rates (each keeps its own end)."""
 _FREE = float("inf")
@@ -95,7 +88,7 @@ class FlowNet:
         recomputed: how often rates were computed for flows that share.
     """
 
-    def __init__(self, kernel: Kernel, capacities: Sequence[float], *, many: int = _MANY) -> None:
+    def __init__(self, kernel: Kernel, capacities: Sequence[float], *, many: int = MANY) -> None:
         self.kernel, self.capacities, self.many = kernel, list(capacities), many
         self.active: dict[tuple[int, ...], Flow] = {}
         self.recomputed = 0
@@ -270,96 +263,3 @@ def _order(flow: Flow) -> tuple[tuple[int, ...], int]:
 
 def _time_and_order(flow: Flow) -> tuple[float, tuple[int, ...], int]:
     return flow.time, flow.key, flow.number
-
-
-def fair_rates(flows: Sequence[Flow], capacities: Sequence[float], *, many: int = _MANY) -> list[float]:
-    """The max-min fair rates of ``flows``, which have the links to themselves; bytes per second, in their order.
-
-    Args:
-        flows: each with at least one link.
-        capacities: bytes per second of each link.
-        many: from so many flows on numpy computes them; the result is the same, bit for bit.
-    """
-    return _by_numpy(flows, capacities) if len(flows) >= many else _by_loops(flows, capacities)
-
-
-# Both ways do the same in rounds. The *level* of a link is what each of its flows would get if all rose together; the level
-# of a flow is the lowest of its links' (or its limit). A link whose flows all have its own level is a bottleneck now: nothing
-# that happens elsewhere can change it, so its flows stop there. So does a flow at its limit. What they carry is taken off.
-# A level never falls: rounding must not let it sink below the rates that have stopped on the link.
-
-
-def _by_loops(flows: Sequence[Flow], capacities: Sequence[float]) -> list[float]:
-    uses = [
-        tuple(zip(flow.links, flow.units or (1.0,) * len(flow.links), strict=True)) for flow in flows
-    ]  # fmt: skip
-    room = {link: capacities[link] for flow in flows for link in flow.links}
-    floor = dict.fromkeys(room, 0.0)
-    rates = [0.0] * len(flows)
-    rising = list(range(len(flows)))
-    while rising:
-        units = dict.fromkeys(room, 0.0)
-        for index in rising:
-            for link, number in uses[index]:
-                units[link] += number
-        level = {link: max(room[link] / number, floor[link]) for link, number in units.items() if number}
-        lowest = dict.fromkeys(level, _FREE)
-        own: dict[int, float] = {}
-        for index in rising:
-            own[index] = mine = min(flows[index].limit, min([level[link] for link, _ in uses[index]]))
-            for link, _ in uses[index]:
-                if mine < lowest[link]:
-                    lowest[link] = mine
-        used = dict.fromkeys(room, 0.0)
-        still = []
-        for index in rising:
-            mine = own[index]
-            if mine == flows[index].limit or any(lowest[link] == level[link] == mine for link, _ in uses[index]):
-                rates[index] = mine
-                for link, number in uses[index]:
-                    used[link] += number * mine
-                    floor[link] = max(floor[link], mine)
-            else:
-                still.append(index)
-        for link, amount in used.items():
-            room[link] -= amount
-        rising = still
-    return rates
-
-
-def _by_numpy(flows: Sequence[Flow], capacities: Sequence[float]) -> list[float]:
-    number = [len(flow.links) for flow in flows]
-    names, link = np.unique(
-        np.fromiter(chain.from_iterable([flow.links for flow in flows]), np.intp), return_inverse=True
-    )
-    units = np.fromiter(
-        chain.from_iterable([flow.units or (1.0,) * len(flow.links) for flow in flows]), np.float64, len(link)
-    )
-    flow = np.repeat(np.arange(len(flows)), number)
-    limit = np.array([flow.limit for flow in flows])
-    room = np.array([capacities[name] for name in names.tolist()])
-    floor = np.zeros(len(room))
-    rates = np.zeros(len(flows))
-    rising = np.arange(len(flows))
-    while len(rising):
-        total = np.bincount(link, units, len(room))
-        level = np.full(len(room), _FREE)
-        np.divide(room, total, out=level, where=total > 0)
-        np.maximum(level, floor, out=level)
-        level_here = level[link]
-        first = np.flatnonzero(np.diff(flow, prepend=-1))
-        own = np.minimum(np.minimum.reduceat(level_here, first), limit[rising])
-        own_here = np.repeat(own, np.diff(first, append=len(flow)))
-        lowest = np.full(len(room), _FREE)
-        np.minimum.at(lowest, link, own_here)
-        bottleneck = (lowest[link] == level_here) & (level_here == own_here)
-        stops = np.logical_or.reduceat(bottleneck, first) | (own == limit[rising])
-        rates[rising[stops]] = own[stops]
-        stops_here = np.repeat(stops, np.diff(first, append=len(flow)))
-        stopped = link[stops_here]
-        room -= np.bincount(stopped, units[stops_here] * own_here[stops_here], len(room))
-        np.maximum.at(floor, stopped, own_here[stops_here])
-        rising = rising[~stops]
-        link, units, flow = link[~stops_here], units[~stops_here], flow[~stops_here]
-    found: list[float] = rates.tolist()
-    return found

@@ -32,7 +32,7 @@ from typing import Any
 
 import greenlet
 import simpy
-from simpy.events import NORMAL, Event
+from simpy.events import NORMAL, Event, EventPriority
 
 from simdist.errors import RankFailedError
 
@@ -171,7 +171,9 @@ class Kernel:
         """
         self._schedule(time, _call_back, callback, _LAST if last else NORMAL)
 
-    def _schedule(self, time: float, handler: Callable[[Any], None], value: Any, priority: int = NORMAL) -> None:
+    def _schedule(
+        self, time: float, handler: Callable[[Any], None], value: Any, priority: EventPriority = NORMAL
+    ) -> None:
         """Put an event on the environment's heap that calls ``handler(event)``, with ``value`` as the event's value.
 
         SimPy's own ``schedule`` takes a delay, and now + (time - now) need not be ``time`` in floating point; so this does what
@@ -275,7 +277,7 @@ def _at_the_start(body: Callable[..., None], maker: greenlet.greenlet) -> None:
 
 
 _CLOCK = Waiting("the clock")
-_LAST = NORMAL + 8
+_LAST = EventPriority(NORMAL + 8)
 """SimPy's priority of what comes after everything else of its time (larger is later)."""
 _PATIENCE = 50
 """How often a rank that catches everything is asked to end."""

@@ -2,19 +2,23 @@
 
 The level ``"messages"``: every message is a thing of its own. Two sides post it; it starts when both have (a
 rendezvous), or when the sender has, if it is no larger than the eager limit. Its route is a list of directed links.
-Links are *cut-through*: the first byte does not wait for the last one, so a message of n bytes takes
+Links are *cut-through*: the first byte does not wait for the last one, so a message of n bytes that has its links to
+itself takes
 
     (sum of the latencies) + n / (smallest bandwidth),
 
-and it occupies all links of its route for n / (smallest bandwidth) seconds from its start. Each link has **one
-message in service**; the others wait in the order in which they became ready (ties: in the order in which they were
-posted). The sender is free when the last byte has left, the receiver when it has arrived.
+and it occupies its links for n / (smallest bandwidth) seconds from its start. The sender is free when the last byte has
+left, the receiver one latency later.
 
-A link that only one sender can use needs no event: that sender posts in the order of its own clock. On all others the
-message enters at its own time through the environment's heap, which brings the senders into the order of time.
-(Behind a switch a route has two links, and the second one may be used by anybody: so there, and in all presets but
-direct cables, every message takes the heap.) (Fair sharing of a link, and cheaper levels, belong to another chapter
-of the simulator.)
+**Sharing.** Messages between one pair of ranks in one direction are one *connection*, and go one after the other in the
+order in which they became ready, as bytes on a TCP connection or a queue pair do. Messages of different connections that
+cross a link share it: max-min fair, as flows (``sim.flow``). So two messages of one sender to two receivers share the
+sender's port, and two to the same receiver do not (decision 0006). The two directions of a full-duplex link are two
+links; on a half-duplex one both directions share.
+
+A link that only one connection can use (a direct cable between two devices) needs no flow and no event: the sender posts
+in the order of its own clock, and the times follow by addition. All other messages enter at their own time through the
+environment's heap, which brings the senders into the order of time. Both ways give the same bits where both apply.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from simdist.cluster import Cluster
 from simdist.comm.envelope import Envelope, crossed, misfit
 from simdist.comm.transport import Tag
 
+from .flow import FlowNet
 from .kernel import Kernel
 from .message import Message, Side
 
@@ -45,6 +50,7 @@ class Network:
     def __init__(self, kernel: Kernel, cluster: Cluster, eager_limit: int, flows: list[Any] | None) -> None:
         self.kernel, self.cluster, self.eager_limit, self.flows = kernel, cluster, eager_limit, flows
         self.free: list[float] = [0.0] * len(cluster.links)
+        self.shared = FlowNet(kernel, [link.bandwidth for link in cluster.links])
         self.num_messages = 0
         self._sent: dict[tuple[int, int, Tag], deque[Message]] = {}
         self._awaited: dict[tuple[int, int, Tag], deque[Side]] = {}
@@ -144,23 +150,29 @@ class Network:
         return private
 
     def _enter(self, message: Message, time: float) -> None:
-        if self.kernel.lazy and message.src not in self.with_streams and self.is_private(message.src, message.dst):
+        """Both sides are there (or the eager sender is): the message moves from ``time`` on, or when its turn comes."""
+        pair = message.src, message.dst
+        if not self.is_private(*pair):
+            self.shared.start(
+                time, pair, self.cluster.route(*pair).links, message.nbytes,
+                lambda flow: self.carried(message, flow.began, flow.end),
+            )  # fmt: skip
+        elif self.kernel.lazy and message.src not in self.with_streams:
             self._serve(message, time)
         else:
             self.kernel.at(time, lambda: self._serve(message, time))
 
     def _serve(self, message: Message, time: float) -> None:
+        """On a link of one connection: one message after the other."""
         route = self.cluster.route(message.src, message.dst)
-        free = self.free
-        start = time
-        for link in route.links:
-            if free[link] > start:
-                start = free[link]
-        left = start + message.nbytes / route.bandwidth
-        for link in route.links:
-            free[link] = left
-        arrived = left + route.latency
-        message.arrived = arrived
+        (link,) = route.links
+        start = max(time, self.free[link])
+        self.free[link] = left = start + message.nbytes / route.bandwidth
+        self.carried(message, start, left)
+
+    def carried(self, message: Message, start: float, left: float) -> None:
+        """The message has been on its links from ``start`` until ``left``: both sides learn when they are done."""
+        message.arrived = arrived = left + self.cluster.route(message.src, message.dst).latency
         if self.flows is not None:
             self.flows.append((message.src, message.dst, message.sent, start, arrived, message.nbytes, message.label))
         message.sender.complete(left)

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from simdist.cluster import presets
+from simdist.cluster import Cluster, Link, Node, presets
 from simdist.errors import MessageMismatchError
+from simdist.sim import Job
+from simdist.tensor import MetaArray
 from tests.sim.programs import MODES, call, run
 
 KEY = (0, 0, 0)
@@ -63,7 +65,8 @@ def test_the_eager_limit_lets_small_messages_go_ahead():
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_two_senders_to_one_receiver_share_its_port_one_after_the_other(mode):
+def test_two_senders_to_one_receiver_share_its_port(mode):
+    """The second is ready 1 us later: until then the first has the port alone, then each has half of it."""
     latency, bandwidth = wire()
     n = 1_000_000
 
@@ -77,10 +80,89 @@ def test_two_senders_to_one_receiver_share_its_port_one_after_the_other(mode):
             post(rank, 0, n, True).wait()
 
     job = run(program, 3, **MODES[mode])
-    first = 1e-6 + n / bandwidth
-    assert job.ranks[1].main.now == first
-    assert job.ranks[2].main.now == first + n / bandwidth
-    assert job.time == first + n / bandwidth + latency
+    alone = 1e-6
+    first = 2e-6 + 2 * (n - alone * bandwidth) / bandwidth
+    assert job.ranks[1].main.now == pytest.approx(first, rel=1e-12)
+    assert job.ranks[2].main.now == pytest.approx(1e-6 + 2 * n / bandwidth, rel=1e-12)
+    assert job.time == job.ranks[2].main.now + latency
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_messages_to_two_receivers_share_the_senders_port_those_to_one_go_one_after_the_other(mode):
+    latency, bandwidth = wire()
+    n = 1_000_000
+
+    def program(rank):
+        if rank.rank == 0:
+            works = [post(rank, peer, n, True, tag) for peer, tag in ((1, (0, 0, 1)), (1, (0, 0, 2)), (2, (0, 0, 1)))]
+        else:
+            works = [post(rank, 0, n, False, (0, 0, tag)) for tag in ((1, 2) if rank.rank == 1 else (1,))]
+        ends = []
+        for work in works:
+            work.wait()
+            ends.append(rank.main.now)
+        return ends
+
+    job = run(program, 3, **MODES[mode])
+    whole = n / bandwidth
+    assert job.results[1] == pytest.approx([2 * whole + latency, 3 * whole + latency], rel=1e-12)
+    assert job.results[2] == pytest.approx([2 * whole + latency], rel=1e-12)
+
+
+def shared_link(rates, duplex="full"):
+    """Pairs (0, 1), (2, 3), ... whose ways share the links ``rates`` (bytes/s) in a row; ports are never in the way."""
+    device = presets.get("pc-10gbe").nodes[0].accelerators[0]
+    node = Node((device,), num_nics=1, nic=Link(1e12))
+    edges = [("s0", "s1", Link(rates[0], 0.0, duplex))]
+    edges += [(f"s{i}", f"s{i + 1}", Link(rate, 0.0, duplex)) for i, rate in enumerate(rates) if i]
+    return node, edges
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("duplex", "turned", "expected"), [
+    ("full", False, [1.2, 0.9]), ("full", True, [1.0, 0.7]), ("half", True, [1.2, 0.9]),
+])  # fmt: skip
+def test_two_flows_on_one_link(mode, duplex, turned, expected):
+    """10 GB from the start and 2 GB after half a second on 10 GB/s: the same way, and against each other."""
+    node, edges = shared_link([10e9], duplex)
+    sides = [("s0", "s1"), ("s1", "s0") if turned else ("s0", "s1")]
+    edges += [
+        (f"node{2 * i + j}/nic0", side, Link(1e12)) for i, pair in enumerate(sides) for j, side in enumerate(pair)
+    ]
+    sizes = [10**10, 2 * 10**9]
+
+    def program(rank):
+        pair, receives = divmod(rank.rank, 2)
+        if pair:
+            rank.charge("compute", "w", 0.5)
+        buf = MetaArray((sizes[pair],), np.dtype("uint8"))
+        peer = rank.rank ^ 1
+        (rank.irecv(buf, peer, KEY, None) if receives else rank.isend(buf, peer, KEY, None)).wait()
+        return rank.main.now
+
+    job = Job(Cluster("two", (node,) * 4, edges), 4, program, **MODES[mode])
+    job.run()
+    assert [job.results[1], job.results[3]] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_three_flows_on_two_links(mode):
+    """A on the first link, B on both, C on the second: C speeds A up, because it slows B down."""
+    node, edges = shared_link([10e9, 2e9])
+    for i, (a, b) in enumerate([("s0", "s1"), ("s0", "s2"), ("s1", "s2")]):
+        edges += [(f"node{2 * i}/nic0", a, Link(1e12)), (f"node{2 * i + 1}/nic0", b, Link(1e12))]
+    sizes = [9 * 10**9, 4 * 10**9, 10**9]
+
+    def program(rank):
+        pair, receives = divmod(rank.rank, 2)
+        buf = MetaArray((sizes[pair],), np.dtype("uint8"))
+        peer = rank.rank ^ 1
+        (rank.irecv(buf, peer, KEY, None) if receives else rank.isend(buf, peer, KEY, None)).wait()
+        return rank.main.now
+
+    job = Job(Cluster("three", (node,) * 6, edges), 6, program, **MODES[mode])
+    job.run()
+    assert [job.results[1], job.results[3], job.results[5]] == pytest.approx([1.0, 2.5, 1.0], rel=1e-9)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -173,19 +255,22 @@ def test_sizes_of_a_collective_that_nobody_compares_must_agree():
         run(program, 2, checked=False)
 
 
-def test_all_messages_of_a_shared_uplink_go_one_after_the_other():
-    """Two pairs of devices on two nodes whose cards are shared: DGX-1 has four cards for eight devices."""
+@pytest.mark.parametrize("mode", MODES)
+def test_two_messages_that_leave_a_node_by_one_card_share_it(mode):
+    """A DGX-1 has four network cards for eight devices."""
     cluster = presets.get("dgx1-v100", num_devices=16)
-    shared = [(a, b) for a in range(8) for b in range(a + 1, 8) if cluster.route(a, 8 + a).links[-2:] and
-              set(cluster.route(a, 8).links) & set(cluster.route(b, 9).links)]  # fmt: skip
-    a, b = shared[0]
     n = 10_000_000
+    assert set(cluster.route(0, 8).links) & set(cluster.route(1, 10).links)
+    assert not set(cluster.route(0, 8).links) & set(cluster.route(2, 10).links)
 
-    def program(rank):
-        for src, dst in ((a, 8), (b, 9)):
-            if rank.rank in (src, dst):
-                post(rank, dst if rank.rank == src else src, n, rank.rank == src).wait()
+    def program(others):
+        def fn(rank):
+            for src, dst in ((0, 8), others):
+                if rank.rank in (src, dst):
+                    post(rank, dst if rank.rank == src else src, n, rank.rank == src).wait()
 
-    both = run(program, 16, "dgx1-v100").time
-    route = cluster.route(a, 8)
-    assert both >= 2 * n / route.bandwidth
+        return fn
+
+    route = cluster.route(0, 8)
+    assert run(program((1, 10)), 16, "dgx1-v100", **MODES[mode]).time == 2 * n / route.bandwidth + route.latency
+    assert run(program((2, 10)), 16, "dgx1-v100", **MODES[mode]).time == n / route.bandwidth + route.latency
