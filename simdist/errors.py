@@ -25,6 +25,7 @@ __all__ = [
     "RankFailedError",
     "ShapeError",
     "SimdistError",
+    "TraceError",
     "UnknownNameError",
     "nearest",
 ]
@@ -74,6 +75,10 @@ class GradientError(SimdistError, RuntimeError):
 
 class OutOfMemoryError(SimdistError, RuntimeError):
     """A simulated accelerator has no room left; the text holds the table of who holds what."""
+
+
+class TraceError(SimdistError, ValueError):
+    """A question about what happened in a run, to a run that kept no trace or in which nothing happened."""
 
 
 class DistError(SimdistError, RuntimeError):

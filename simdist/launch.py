@@ -94,7 +94,7 @@ def run(
         network: level of the network simulation.
         eager_limit: messages of at most this many bytes are sent before their receiver is ready.
         checked: compare the ranks' calls with each other and explain differences.
-        traced: keep a trace (without: faster, and no timeline).
+        traced: keep a trace (without: faster, and no timeline, breakdown or other answer to what happened when).
         timeout: limit of any one wait, in seconds of the backend's clock. None: simulation needs none (a deadlock is
             seen at once), real processes have their default.
         stragglers: rank -> factor on all its computing times (2.0: half as fast). Simulation only.
@@ -151,7 +151,13 @@ def _run(program: Program, settings: Settings, backend: str, outcome: Outcome) -
         "seed": settings.seed, "device": settings.device,
     }  # fmt: skip
     trace = Trace(
-        outcome.spans, outcome.flows, outcome.memory, world_size=settings.world_size, end=outcome.time, meta=meta
+        outcome.spans,
+        outcome.flows,
+        outcome.memory,
+        world_size=settings.world_size,
+        end=outcome.time,
+        meta=meta,
+        is_kept=settings.traced,
     )
     notes = list(outcome.notes)
     if settings.device == "meta":

@@ -71,7 +71,11 @@ class Run:
 
     @cached_property
     def breakdown(self) -> breakdown.Breakdown:
-        """Where each rank's time went."""
+        """Where each rank's time went.
+
+        Raises:
+            TraceError: the run kept no trace.
+        """
         return breakdown.breakdown(self.trace)
 
     def report(self, step: int | None = None) -> str:
@@ -82,6 +86,7 @@ class Run:
                 the whole run.
 
         Raises:
+            TraceError: a step of a run that kept no trace.
             IndexError: there is no such step.
         """
         number = steps.count(self.trace)
@@ -113,13 +118,22 @@ class Run:
         return f"on {self.world_size} real processes ({self.backend})"
 
     def at(self, t: float) -> Moment:
-        """What every rank and stream is doing at time ``t`` (seconds), what it waits for, and whom to blame."""
+        """What every rank and stream is doing at time ``t`` (seconds), what it waits for, and whom to blame.
+
+        Raises:
+            TraceError: the run kept no trace.
+            ValueError: ``t`` is outside the run.
+        """
         from .trace.at import at
 
         return at(self.trace, t)
 
     def critical_path(self) -> CriticalPath:
-        """The chain of work and messages that determined the time of the run."""
+        """The chain of work and messages that determined the time of the run.
+
+        Raises:
+            TraceError: the run kept no trace.
+        """
         from .trace.critical_path import critical_path
 
         return critical_path(self.trace)
@@ -140,20 +154,33 @@ class Run:
             start: from when, seconds.
             end: until when, seconds.
             ax: matplotlib axes to draw on, or None for new ones.
+
+        Raises:
+            TraceError: the run kept no trace, or nothing happened in it.
+            ValueError: a rank that is not in the run, or an end that is not after the start.
         """
         from .plot.timeline import timeline
 
         return timeline(self.trace, ranks=ranks, start=start, end=end, ax=ax)
 
     def memory_plot(self, rank: int = 0, ax: Axes | None = None) -> Axes:
-        """Draw the memory of ``rank`` over time, by class."""
+        """Draw the memory of ``rank`` over time, by class.
+
+        Raises:
+            TraceError: the run kept no trace, was on real processes, or the rank held no memory.
+            ValueError: a rank that is not in the run.
+        """
         from .plot.memory import memory
 
-        capacity = self.memory[rank].capacity if self.memory else None
+        capacity = self.memory[rank].capacity if 0 <= rank < len(self.memory) else None
         return memory(self.trace, rank=rank, capacity=capacity, ax=ax)
 
     def breakdown_plot(self, ax: Axes | None = None) -> Axes:
-        """Draw where each rank's time went, as stacked bars."""
+        """Draw where each rank's time went, as stacked bars.
+
+        Raises:
+            TraceError: the run kept no trace, or nothing happened in it.
+        """
         from .plot.breakdown import breakdown as draw
 
         return draw(self.breakdown, ax=ax, title=f"{self.name}: {self.where()}")
@@ -166,7 +193,11 @@ class Run:
         Args:
             path: a name that ends in ``.json`` (or ``.json.gz``) for one file; any other name is a folder with one file
                 per rank.
+
+        Raises:
+            TraceError: the run kept no trace.
         """
+        self.trace.need("trace to save")
         path = Path(path)
         if path.name.endswith((".json", ".json.gz")):
             from .trace import chrome

@@ -120,7 +120,10 @@ class Scaling:
             return f"serial fraction {share:.1%} (Gustafson's law): the share of the time that does not grow with the work."
         head = f"serial fraction {share:.1%} (Amdahl's law)"
         if self.fit.residual > _MISFIT:
-            return f"{head}, but the times miss that law by {self.fit.residual:.0%}: the loss itself changes with the ranks."
+            return (
+                f"{head}, but the times miss that law by {self.fit.residual:.0%}: what more ranks do not shorten is no fixed "
+                "share, it changes with their number."
+            )
         if self.limit < 1.005 * min(self.world_sizes):
             return f"{head}: more ranks do not help."
         if self.limit == float("inf"):

@@ -45,7 +45,7 @@ def test_times_that_do_not_fall_are_all_serial() -> None:
 def test_a_law_that_the_times_miss_sets_no_limit() -> None:
     scaling = Scaling((1, 2, 4, 8, 16), (188.0, 97.0, 51.0, 27.0, 40.0))
     assert "but the times miss that law by" in scaling.verdict
-    assert scaling.verdict.endswith("the loss itself changes with the ranks.")
+    assert scaling.verdict.endswith("is no fixed share, it changes with their number.")
 
 
 def test_weak_scaling_is_scaled_speed_up() -> None:

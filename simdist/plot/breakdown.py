@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simdist.errors import TraceError
 from simdist.plot import caption
 from simdist.plot.legend import legend_above
 from simdist.plot.palette import GRID, INK, KINDS, MUTED, darker
 from simdist.trace.breakdown import PARTS, Breakdown
+from simdist.trace.trace import NOTHING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +54,12 @@ def breakdown(found: Breakdown, ax: Axes | None = None, title: str = "Where the 
 
     Returns:
         The axes; seconds to the right, one bar per rank.
+
+    Raises:
+        TraceError: nothing happened in the run.
     """
+    if not any(found.parts):
+        raise TraceError(f"there is no breakdown to draw: {NOTHING}.")
     bars = shown(found)
     ax = _axes(len(bars)) if ax is None else ax
     names = list(bars)

@@ -19,6 +19,9 @@ __all__ = ["bytes_axis", "bytes_text", "fold", "time_axis", "time_text", "title"
 _TIMES: tuple[tuple[float, str], ...] = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 _SIZES: tuple[tuple[float, str], ...] = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
+_SHORTEST = 12
+"""No name is cut to fewer letters."""
+
 
 def title(trace: Trace, what: str = "") -> str:
     """Name, number of ranks, cluster, network level, time.
@@ -39,15 +42,28 @@ def title(trace: Trace, what: str = "") -> str:
 
 
 def fold(title: str, letters: int) -> str:
-    """Break a title between its parts, so that no line but one of a single long part has more than ``letters`` letters."""
+    """Break a title between its parts, so that no line has more than ``letters`` letters, if that can be.
+
+    Args:
+        title: parts divided by `` · ``; of a part ``name: more`` that is too long the name is cut.
+        letters: of a line.
+    """
     lines = [""]
     for part in title.split(" · "):
+        part = _cut(part, letters)
         joined = f"{lines[-1]} · {part}" if lines[-1] else part
         if len(joined) <= letters or not lines[-1]:
             lines[-1] = joined
         else:
             lines.append(part)
     return "\n".join(lines)
+
+
+def _cut(part: str, letters: int) -> str:
+    """A part that fits into a line: its name is cut, more than it must be, for letters may be wide."""
+    name, colon, rest = part.partition(": ")
+    room = max(_SHORTEST, int(0.8 * letters) - len(colon + rest))
+    return part if len(part) <= letters or len(name) <= room else f"{name[: room - 1]}…{colon}{rest}"
 
 
 def time_text(seconds: float) -> str:

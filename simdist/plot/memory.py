@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from simdist.errors import TraceError
 from simdist.plot import caption
 from simdist.plot.palette import FAILURE, GRID, INK, MEMORY, MUTED, Look, darker
-from simdist.trace.trace import Trace
+from simdist.trace.trace import UNTRACED, Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,9 @@ __all__ = ["curves", "memory"]
 
 _MAX_STEPS = 4000
 """More steps than this are thinned: each of as many stretches of time shows its largest total."""
+
+_LETTERS = 90
+"""As many letters of the title fit into the width of the figure."""
 
 _NEAR = 0.2
 """The capacity is drawn to scale if at least this share of it is used."""
@@ -42,16 +46,14 @@ def curves(trace: Trace, rank: int) -> tuple[NDArray[np.float64], dict[str, NDAr
         A class that never holds anything is left out.
 
     Raises:
-        ValueError: a rank that is not in the run, or a run that kept no memory points.
+        ValueError: a rank that is not in the run.
+        TraceError: there is no memory to draw.
     """
     if not 0 <= rank < trace.world_size:
         raise ValueError(f"there is no rank {rank} to draw: the ranks of this run are 0..{trace.world_size - 1}.")
     points = sorted(trace.memory(rank), key=lambda point: point.time)
     if not points:
-        raise ValueError(
-            f"rank {rank} has no memory points to draw. A simulated run keeps them (not with traced=False); real processes "
-            "have no accelerator memory."
-        )
+        raise TraceError(f"there is no memory to draw: {_without_points(trace, rank)}.")
     kinds = [kind for kind in MEMORY if any(point.kind == kind and point.nbytes for point in points)]
     held = dict.fromkeys([*kinds, *(point.kind for point in points)], 0)
     times, steps = [0.0], [[0] * len(kinds)]
@@ -68,6 +70,15 @@ def curves(trace: Trace, rank: int) -> tuple[NDArray[np.float64], dict[str, NDAr
     return np.asarray(times), dict(zip(kinds, table, strict=True))
 
 
+def _without_points(trace: Trace, rank: int) -> str:
+    """Why a rank has no memory points."""
+    if not trace.is_kept:
+        return UNTRACED
+    if trace.meta.get("backend", "sim") != "sim":
+        return "real processes have no accelerator whose memory is counted; draw a simulated run (backend='sim') of the function"
+    return f"rank {rank} held none on its accelerator, for it made no tensors (numpy arrays are not counted)"
+
+
 def memory(trace: Trace, rank: int = 0, capacity: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw the memory of one rank.
 
@@ -81,7 +92,8 @@ def memory(trace: Trace, rank: int = 0, capacity: float | None = None, ax: Axes 
         The axes; seconds to the right, bytes up, whatever units the labels have.
 
     Raises:
-        ValueError: a rank that is not in the run, or a run that kept no memory points.
+        ValueError: a rank that is not in the run.
+        TraceError: there is no memory to draw.
     """
     times, held = curves(trace, rank)
     times, held = _thin(times, held)
@@ -101,7 +113,7 @@ def memory(trace: Trace, rank: int = 0, capacity: float | None = None, ax: Axes 
     ax.set(xlim=(0, end), ylim=(0, top))
     caption.bytes_axis(ax.yaxis, top, f"memory of rank {rank}")
     caption.time_axis(ax.xaxis, end, "simulated time")
-    _dress(ax, caption.title(trace))
+    _dress(ax, caption.fold(caption.title(trace), _LETTERS))
     return ax
 
 

@@ -6,6 +6,7 @@ line parallel to the ideal one. The law is fitted to all points (``cost.speedup`
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from simdist.plot import caption
@@ -21,6 +22,10 @@ __all__ = ["efficiency", "speedup"]
 _MEASURED, _IDEAL, _LAW = OKABE_ITO["blue"], MUTED, OKABE_ITO["orange"]
 _CURVE_POINTS = 100
 _FONT = 8.5
+_LETTERS = 112
+"""As many letters of the title fit into the width of the figure."""
+_LONGEST_NAME = 28
+"""A longer name is cut in the legend (the title has all of it), since it would lie over the lines."""
 
 
 def speedup(scaling: Scaling, ax: Axes | None = None) -> Axes:
@@ -37,7 +42,7 @@ def speedup(scaling: Scaling, ax: Axes | None = None) -> Axes:
         from matplotlib import pyplot
 
         figure, (ax, second) = pyplot.subplots(1, 2, figsize=(9, 4), layout="constrained", width_ratios=(1.5, 1))
-        text = f"{_title(scaling)}\n{_first_upper(scaling.verdict)}".rstrip()
+        text = f"{caption.fold(_title(scaling), _LETTERS)}\n{fill(_first_upper(scaling.verdict), _LETTERS)}".rstrip()
         figure.suptitle(text, fontsize=9.5, x=0.01, ha="left", color=INK, linespacing=1.5)
         efficiency(scaling, second)
         ax.set_title("Speed-up", fontsize=_FONT, loc="left", color=MUTED)
@@ -46,12 +51,17 @@ def speedup(scaling: Scaling, ax: Axes | None = None) -> Axes:
     sizes, gains = list(scaling.world_sizes), scaling.speedup
     ax.plot(sizes, sizes, color=_IDEAL, linestyle="--", linewidth=1.2, label="ideal")
     _draw_law(ax, scaling)
-    ax.plot(sizes, gains, color=_MEASURED, marker="o", markersize=5, linewidth=1.8, label=scaling.name, zorder=3)
+    ax.plot(
+        sizes, gains, color=_MEASURED, marker="o", markersize=5, linewidth=1.8, label=_short(scaling.name), zorder=3
+    )
     _draw_values(ax, scaling)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     low, high = min(1.0, *gains), max(*sizes, *gains)
-    ax.set(ylim=(low * 0.8, max(2.0, high) * 1.5), ylabel="speed-up" if scaling.mode == "strong" else "scaled speed-up")
+    room = 0.6 if low < 1 else 0.8  # the value of the lowest point stands under it
+    ax.set(
+        ylim=(low * room, max(2.0, high) * 1.5), ylabel="speed-up" if scaling.mode == "strong" else "scaled speed-up"
+    )
     _dress(ax, scaling)
     _plain(ax.yaxis)
     ax.legend(loc="upper left", bbox_to_anchor=(0, 1), fontsize=8, frameon=False)
@@ -68,13 +78,16 @@ def efficiency(scaling: Scaling, ax: Axes) -> Axes:
     places = range(len(scaling.world_sizes))
     ax.bar(places, [100 * share for share in scaling.efficiency], width=0.62, color=_MEASURED)
     ax.axhline(100, color=_IDEAL, linestyle="--", linewidth=1.2)
+    top = max(1.0, *scaling.efficiency)
     for place, share in zip(places, scaling.efficiency, strict=True):
+        inside = share > 0.2 * top  # above a high bar it would lie on the line of 100%
         ax.annotate(
-            f"{share:.0%}", (place, 100 * share), (0, 2), textcoords="offset points", ha="center", va="bottom",
-            fontsize=7.5, color=INK, bbox={"facecolor": "white", "linewidth": 0, "pad": 0.4},
+            f"{share:.0%}", (place, 100 * share), (0, -3 if inside else 2), textcoords="offset points", ha="center",
+            va="top" if inside else "bottom", fontsize=7.5, color="white" if inside else INK,
         )  # fmt: skip
     ax.set_xticks(list(places), [str(size) for size in scaling.world_sizes])
-    ax.set(ylim=(0, 1.14 * max(100.0, *(100 * share for share in scaling.efficiency))))
+    middle, half = (len(places) - 1) / 2, max(1.5, len(places) / 2)  # a single bar is not as wide as the picture
+    ax.set(ylim=(0, 108 * top), xlim=(middle - half, middle + half))
     ax.set_title("Efficiency in % (speed-up per rank)", fontsize=_FONT, loc="left", color=MUTED)
     ax.set_xlabel("ranks", fontsize=9, color=INK)
     _frame(ax)
@@ -84,10 +97,14 @@ def efficiency(scaling: Scaling, ax: Axes) -> Axes:
 def _title(scaling: Scaling) -> str:
     sizes, times = scaling.world_sizes, scaling.times
     where = f" on {scaling.cluster}" if scaling.cluster else ""
-    return (
-        f"{scaling.name}: {scaling.mode} scaling{where} · {sizes[0]} to {sizes[-1]} ranks · "
-        f"{caption.time_text(times[0])} to {caption.time_text(times[-1])}"
-    )
+    ranks, took = f"{sizes[0]} rank{'s' * (sizes[0] != 1)}", caption.time_text(times[0])
+    if len(sizes) > 1:
+        ranks, took = f"{sizes[0]} to {sizes[-1]} ranks", f"{took} to {caption.time_text(times[-1])}"
+    return f"{scaling.name}: {scaling.mode} scaling{where} · {ranks} · {took}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _first_upper(text: str) -> str:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from simdist.errors import TraceError
 from simdist.plot import caption
 from simdist.plot.legend import expected_width, legend_above
 from simdist.plot.palette import GRID, INK, KINDS, MUTED, darker, paler
 from simdist.plot.pieces import Piece, pieces
 from simdist.plot.words import write_words
 from simdist.trace.span import MAIN, Flow
-from simdist.trace.trace import Trace
+from simdist.trace.trace import NOTHING, Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,12 +81,18 @@ def timeline(
         The axes; time in seconds, whatever unit the labels have.
 
     Raises:
+        TraceError: the run kept no trace, or nothing happened in it.
         ValueError: a rank that is not in the run, or an end that is not after the start.
     """
+    trace.need("timeline to draw")
+    if not trace.end and not trace.span_rows:
+        raise TraceError(f"there is no timeline to draw: {NOTHING}.")
     chosen = shown_ranks(trace.world_size, ranks)
     start, end = 0.0 if start is None else start, trace.end if end is None else end
     if not start < end:
-        raise ValueError(f"a timeline from {start} s to {end} s has no width: `end` must be after `start`.")
+        raise ValueError(
+            f"a timeline from {caption.time_text(start)} to {caption.time_text(end)} has no width: `end` must be after `start`."
+        )
     streams = _streams(trace, chosen, start, end)
     rows = layout(streams)
     depth = rows[-1].top + rows[-1].height if rows else 1.0

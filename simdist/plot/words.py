@@ -29,7 +29,7 @@ _MAX_LETTERS = 500
 
 
 def write_words(ax: Axes, areas: Mapping[Row, Sequence[Piece]], per_pixel: float, unit: float) -> None:
-    """Write into each run what it is, in full where there is room, the widest ones first if they are very many.
+    """Write into each run what it is, in full where there is room, on every second (third ...) row if they are very many.
 
     Args:
         ax: axes.
@@ -52,6 +52,12 @@ def write_words(ax: Axes, areas: Mapping[Row, Sequence[Piece]], per_pixel: float
                 middle = (run.start + run.end) / 2
                 ink = INK if run.pale else look.ink
                 wanted.append((run.end - run.start, middle, row.middle, text, ink, run.kind in _BOXED))
+    if (
+        len(wanted) > _MAX_LETTERS
+    ):  # whole rows, evenly chosen: a choice among equals would look as if it meant something
+        heights = sorted({item[2] for item in wanted})
+        chosen = frozenset(heights[:: -(-len(wanted) // _MAX_LETTERS)])
+        wanted = [item for item in wanted if item[2] in chosen]
     wanted.sort(key=lambda item: -item[0])
     for _, x, y, text, ink, boxed in wanted[:_MAX_LETTERS]:
         label = ax.text(x, y, text, color=ink, fontsize=_FONT, ha="center", va="center", clip_on=True, zorder=5)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simdist.trace.span import MAIN, Flow
-from simdist.trace.trace import Trace
+from simdist.trace.trace import NOTHING, Trace
 from simdist.units import format_bytes, ms, us
 
 __all__ = ["Activity", "Moment", "at"]
@@ -110,7 +110,7 @@ class Moment:
 
     def __str__(self) -> str:
         if not self.activities:
-            return "(nothing is known: the run kept no trace)"
+            return f"({NOTHING})"
         lines = [f"at {_clock(self.time, self.end)} of {_clock(self.end, self.end)}"]
         lines.append(f"{'rank':>4} {'stream':8} {'since':>14} {'until':>14}  does")
         for row in self.activities:
@@ -126,7 +126,7 @@ class Moment:
         ]
         if len(self.messages) > SHOWN_MESSAGES:
             lines.append(f"on the wire: {len(self.messages) - SHOWN_MESSAGES} more messages")
-        before, after = (("-" if t is None else repr(t)) for t in (self.previous, self.next))
+        before, after = (("-" if t is None else _clock(t, self.end)) for t in (self.previous, self.next))
         lines.append(f"previous event {before}, next event {after}")
         return "\n".join(lines)
 
@@ -139,10 +139,15 @@ def at(trace: Trace, t: float) -> Moment:
         t: seconds from the start of the run.
 
     Raises:
+        TraceError: the run kept no trace.
         ValueError: ``t`` is outside the run.
     """
+    trace.need("answer")
     if not 0 <= t <= trace.end:
-        raise ValueError(f"at {t!r} s nothing happened: the run goes from 0 to {trace.end!r} s.")
+        asked, end = _clock(t, trace.end), _clock(trace.end, trace.end)
+        if asked == end:  # they differ by less than is shown
+            asked, end = f"{t!r} s", f"{trace.end!r} s"
+        raise ValueError(f"at {asked} nothing happened: the run goes from 0 to {end}. Times are in seconds.")
     found: dict[tuple[int, str], tuple[Any, ...] | None] = {}
     gaps: dict[tuple[int, str], tuple[float, float]] = {}
     previous, following = -1.0, float("inf")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from simdist.trace.span import KINDS, MAIN
-from simdist.trace.trace import Trace
+from simdist.trace.trace import NOTHING, Trace
 from simdist.units import format_time
 
 __all__ = ["PARTS", "Breakdown", "breakdown", "report_text"]
@@ -62,11 +62,16 @@ class Breakdown:
         return sum(self.hidden) / total if total else 0.0
 
     def __str__(self) -> str:
-        return _table(self)
+        return _table(self) if any(self.parts) else f"({NOTHING})"
 
 
 def breakdown(trace: Trace) -> Breakdown:
-    """Sum the main spans by kind, and look what ran beside them."""
+    """Sum the main spans by kind, and look what ran beside them.
+
+    Raises:
+        TraceError: the run kept no trace.
+    """
+    trace.need("breakdown")
     parts: list[dict[str, float]] = [{} for _ in range(trace.world_size)]
     work: list[list[tuple[float, float]]] = [[] for _ in range(trace.world_size)]
     moving: list[list[tuple[float, float]]] = [[] for _ in range(trace.world_size)]
@@ -132,5 +137,5 @@ def _table(found: Breakdown) -> str:
 
 
 def report_text(trace: Trace) -> str:
-    """The breakdown as a table: mean over ranks, its share of the run, and the extreme ranks."""
-    return _table(breakdown(trace)) if trace.span_rows else "(the run kept no trace: traced=False)"
+    """The breakdown as a table: mean over ranks, its share of the run, and the extreme ranks; or why there is none."""
+    return f"({trace.lesson})" if trace.lesson else _table(breakdown(trace))

@@ -22,7 +22,7 @@ from typing import Any
 
 from simdist.trace.breakdown import PARTS, WAITING
 from simdist.trace.span import MAIN
-from simdist.trace.trace import Trace
+from simdist.trace.trace import NOTHING, Trace
 from simdist.units import format_time
 
 __all__ = ["CriticalPath", "Step", "critical_path"]
@@ -96,7 +96,7 @@ class CriticalPath:
 
     def __str__(self) -> str:
         if not self.steps:
-            return "(no critical path: the run kept no trace)"
+            return f"(no critical path: {NOTHING})"
         share = ", ".join(f"{PARTS[kind]} {seconds / self.end:.0%}" for kind, seconds in self.parts.items())
         stretches = [tuple(same) for _, same in groupby(self.steps, _stretch)]
         longest = sorted(stretches, key=lambda same: same[0].start - same[-1].end)[:SHOWN_STEPS]
@@ -129,7 +129,12 @@ def _words(steps: tuple[Step, ...]) -> str:
 
 
 def critical_path(trace: Trace) -> CriticalPath:
-    """Walk back from the rank that finished last to the start of the run."""
+    """Walk back from the rank that finished last to the start of the run.
+
+    Raises:
+        TraceError: the run kept no trace.
+    """
+    trace.need("critical path")
     return CriticalPath(tuple(reversed(_Walk(trace).back())), trace.end)
 
 

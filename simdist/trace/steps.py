@@ -45,8 +45,10 @@ def cut(trace: Trace, step: int) -> Trace:
         step: 0 for the first; negative ones count from the end.
 
     Raises:
+        TraceError: the run kept no trace.
         IndexError: there is no such step.
     """
+    trace.need("step to look at")
     number = count(trace)
     if not -number <= step < number:
         raise IndexError(

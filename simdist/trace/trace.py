@@ -11,10 +11,20 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from simdist.errors import TraceError
 from simdist.trace.rows import Rows
 from simdist.trace.span import MAIN, Flow, MemoryPoint, Span
 
-__all__ = ["Trace"]
+__all__ = ["NOTHING", "UNTRACED", "Trace"]
+
+UNTRACED = "the run kept no trace (traced=False): run it again with traced=True, which is the default of sd.run"
+"""Why nothing is known about a run that was not traced."""
+
+NOTHING = (
+    "the run did nothing that takes time: no rank computed with tensors, communicated or slept. Charge work by hand with "
+    "sd.compute(seconds=...)"
+)
+"""Why there is nothing to see in a run that was traced."""
 
 
 def _kept(rows: Sequence[tuple[Any, ...]]) -> Sequence[tuple[Any, ...]]:
@@ -32,7 +42,10 @@ class Trace:
         world_size: number of ranks.
         end: when the run ended, seconds.
         meta: words and numbers about the run (name, backend, cluster, seed ...).
+        is_kept: whether the run recorded what happened (not with ``traced=False``).
     """
+
+    is_kept = True
 
     def __init__(
         self,
@@ -43,9 +56,11 @@ class Trace:
         world_size: int,
         end: float,
         meta: Mapping[str, str | int | float] | None = None,
+        is_kept: bool = True,
     ) -> None:
         self.span_rows, self.flow_rows, self.memory_rows = _kept(spans), _kept(flows), _kept(memory)
         self.world_size, self.end, self.meta = world_size, end, dict(meta or {})
+        self.is_kept = is_kept
 
     def __iter__(self) -> Iterator[Span]:
         return map(Span._make, self.span_rows)
@@ -65,6 +80,23 @@ class Trace:
             f"Trace({len(self.span_rows)} spans, {len(self.flow_rows)} messages, {self.world_size} ranks, "
             f"end={self.end!r})"
         )
+
+    @property
+    def lesson(self) -> str:
+        """Why there are no spans; empty if there are some."""
+        return "" if self.span_rows else NOTHING if self.is_kept else UNTRACED
+
+    def need(self, what: str) -> None:
+        """See that the run was traced.
+
+        Args:
+            what: what it is needed for: ``"timeline"``.
+
+        Raises:
+            TraceError: the run kept no trace.
+        """
+        if not self.is_kept:
+            raise TraceError(f"there is no {what}: {UNTRACED}.")
 
     def spans(self, *, rank: int | None = None, stream: str | None = None, kind: str | None = None) -> list[Span]:
         """The spans of a rank, a stream, a kind (None: any), in order of time."""

@@ -32,6 +32,13 @@ def test_long_titles_are_broken_between_their_parts() -> None:
     assert fold("one · two · three", 2) == "one\ntwo\nthree"
 
 
+def test_a_name_that_no_line_can_hold_is_cut() -> None:
+    assert (
+        fold(f"{'n' * 99}: simulated on x (network: y) · 1 s", 60) == f"{'n' * 18}…: simulated on x (network: y) · 1 s"
+    )
+    assert fold("a_name_of_22_letters_xx: 2 ranks", 20) == "a_name_of_2…: 2 ranks"
+
+
 def test_numbers_for_a_person() -> None:
     assert time_text(2e-6) == "2 µs"
     assert time_text(0.25) == "250 ms"

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 import simdist as sd
 from simdist import nn, optim
+from simdist.errors import TraceError
 from simdist.plot.memory import curves, memory
 from simdist.trace import Trace
 from simdist.units import format_bytes
@@ -90,9 +91,17 @@ def test_a_rank_that_is_not_there(two_ranks: Trace, rank: int) -> None:
 
 
 def test_a_run_without_memory_points_says_why() -> None:
-    trace = Trace([], world_size=1, end=1.0)
-    with pytest.raises(ValueError, match=r"rank 0 has no memory points to draw\. A simulated run keeps them"):
-        memory(trace)
+    reasons = [
+        ({"is_kept": False}, r"the run kept no trace \(traced=False\): run it again with traced=True"),
+        (
+            {"meta": {"backend": "process"}},
+            "real processes have no accelerator whose memory is counted; draw a simulated run",
+        ),
+        ({}, "rank 0 held none on its accelerator, for it made no tensors"),
+    ]
+    for options, text in reasons:
+        with pytest.raises(TraceError, match=f"there is no memory to draw: {text}"):
+            memory(Trace([], world_size=1, end=1.0, **options))
 
 
 def test_very_many_points_keep_their_peak() -> None:

@@ -115,3 +115,37 @@ def test_a_measured_speed_up_is_drawn() -> None:
     ax = sd.speedup(work, world_sizes=[1, 2, 4, 8], cluster="dgx-a100").plot()
     ax.figure.canvas.draw()
     assert line(ax, "work")[0] == [1, 2, 4, 8]
+
+
+ODD = Scaling((1, 2, 4, 8, 16), (188.0, 97.0, 51.0, 27.0, 40.0), name="a_function_with_a_name_" * 6)
+
+
+def test_long_titles_and_names_stay_inside_the_picture() -> None:
+    ax = ODD.plot()
+    figure = ax.figure
+    figure.canvas.draw()
+    title = figure._suptitle.get_window_extent()  # type: ignore[union-attr]
+    assert ODD.verdict.endswith("number.") and title.x0 >= 0
+    assert figure.get_suptitle().replace("\n", " ").endswith(ODD.verdict[1:])  # type: ignore[union-attr]
+    lines = figure.get_suptitle().splitlines()  # type: ignore[union-attr]
+    assert len(lines) > 2 and all(len(line) <= 112 for line in lines[1:])
+    legend = ax.get_legend()
+    assert legend is not None and [t.get_text() for t in legend.get_texts()][-1] == "a_function_with_a_name_a_fu…"
+
+
+def test_no_value_lies_on_the_line_of_full_efficiency_or_on_an_axis() -> None:
+    for scaling in (ODD, SERIAL, WEAK, Scaling((1, 2, 4), (1.0, 1.5, 2.5)), Scaling((4,), (2.0,))):
+        ax = scaling.plot()
+        figure = ax.figure
+        figure.canvas.draw()
+        second = figure.axes[1]
+        line = second.transData.transform((0, 100))[1]
+        for text in second.texts:
+            box = text.get_window_extent()
+            assert box.y1 <= line or box.y0 >= line
+        for text in ax.texts:
+            assert text.get_window_extent().y0 > ax.get_window_extent().y0
+
+
+def test_one_size_is_not_called_a_range() -> None:
+    assert Scaling((4,), (2.0,)).plot().figure.get_suptitle() == "run: strong scaling · 4 ranks · 2 s"  # type: ignore[union-attr]

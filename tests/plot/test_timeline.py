@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 import simdist as sd
 from simdist.demo import train
+from simdist.errors import TraceError
 from simdist.plot.palette import KINDS
 from simdist.plot.timeline import MAX_RANKS, layout, shown_ranks, timeline
 from simdist.trace import Trace
@@ -149,8 +150,8 @@ def test_messages_are_arrows_if_they_are_few(two_ranks: Trace) -> None:
         ({"ranks": [2]}, r"there is no rank 2 to draw: the ranks of this run are 0..1."),
         ({"ranks": [-1]}, "there is no rank -1 to draw"),
         ({"ranks": []}, r"ranks=\[\] leaves nothing to draw; leave `ranks` out to see all."),
-        ({"start": 3.0, "end": 3.0}, "a timeline from 3.0 s to 3.0 s has no width: `end` must be after `start`."),
-        ({"start": 20.0}, "from 20.0 s to 10.0 s has no width"),
+        ({"start": 3.0, "end": 3.0}, "a timeline from 3 s to 3 s has no width: `end` must be after `start`."),
+        ({"start": 20.0}, "from 20 s to 10 s has no width"),
     ],
 )
 def test_wrong_use_is_explained(two_ranks: Trace, options: dict[str, Any], text: str) -> None:
@@ -235,3 +236,17 @@ def test_a_run_without_spans_is_an_empty_picture() -> None:
     ax = timeline(Trace([], world_size=2, end=1.0))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["rank 0", "rank 1"]
     assert drawn(ax).shape[2] == 4
+
+
+def test_a_run_in_which_nothing_happened_or_was_recorded_is_refused() -> None:
+    with pytest.raises(TraceError, match="there is no timeline to draw: the run did nothing that takes time"):
+        timeline(Trace([], world_size=2, end=0.0))
+    with pytest.raises(TraceError, match=r"there is no timeline to draw: the run kept no trace \(traced=False\)"):
+        timeline(Trace([], world_size=2, end=1.0, is_kept=False))
+
+
+def test_spans_of_no_length_and_very_long_names_are_drawn() -> None:
+    spans = [(0, "main", "compute", "x" * 300, 0.0, 0.0, None), (0, "main", "compute", "y" * 300, 0.0, 1.0, None)]
+    ax = timeline(Trace(spans, world_size=1, end=1.0, meta={"name": "n" * 300}))
+    assert drawn(ax).shape[2] == 4 and words(ax) == ["X"]
+    assert "…: 1 rank" in ax.get_title(loc="left")

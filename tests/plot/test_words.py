@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 
 from simdist.plot.palette import INK, KINDS
 from simdist.plot.pieces import Piece
-from simdist.plot.timeline import Row
+from simdist.plot.timeline import Row, timeline
 from simdist.plot.words import texts, write_words
+from simdist.trace import Trace
 
 ROW = Row(0, "main", 0.0, 0.6)
 
@@ -77,3 +78,14 @@ def test_of_very_many_the_widest_are_written() -> None:
     assert len(found) == 500
     assert "x #999" in found
     assert "x #0" not in found
+
+
+def test_of_very_many_letters_whole_rows_are_written() -> None:
+    spans = [
+        (rank, "main", "communication", f"x #{i}", float(i), i + 1.0, None) for rank in range(32) for i in range(20)
+    ]
+    ax = timeline(Trace(spans, world_size=32, end=20.0))
+    per_row: dict[float, int] = {}
+    for text in ax.texts:
+        per_row[text.get_position()[1]] = per_row.get(text.get_position()[1], 0) + 1
+    assert len(per_row) == 16 and set(per_row.values()) == {20}

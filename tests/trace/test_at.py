@@ -4,6 +4,7 @@ import pytest
 
 import simdist as sd
 import simdist.distributed as dist
+from simdist.errors import TraceError
 from simdist.trace import Trace
 from simdist.trace.at import Activity, at
 from tests.trace.programs import PROGRAMS, chain, overlap, straggler
@@ -81,14 +82,18 @@ def test_its_text() -> None:
         "   0 comm:0         1.0000 s       3.0000 s  waits for rank 1: all_reduce #0",
         "   1 main           0.0000 s       3.0000 s  compute: long",
         "   1 comm:0         0.0000 s       3.0000 s  -",
-        "previous event 1.0, next event 3.0",
+        "previous event 1.0000 s, next event 3.0000 s",
     ]
 
 
 def test_a_run_without_a_trace() -> None:
     moment = at(Trace([], world_size=2, end=1.0), 0.5)
     assert (len(moment), moment.previous, moment.next) == (0, None, None)
-    assert str(moment) == "(nothing is known: the run kept no trace)"
+    assert str(moment).startswith("(the run did nothing that takes time: no rank computed")
+    with pytest.raises(
+        TraceError, match=r"there is no answer: the run kept no trace \(traced=False\): run it again with traced=True"
+    ):
+        at(Trace([], world_size=2, end=1.0, is_kept=False), 0.5)
 
 
 def _waiting(rank: int, cause: int) -> tuple[object, ...]:
@@ -133,7 +138,7 @@ def test_waiting_of_unknown_cause() -> None:
 
 @pytest.mark.parametrize("t", [-1e-9, 3.6, float("nan")])
 def test_a_time_outside_the_run_is_refused(t: float) -> None:
-    with pytest.raises(ValueError, match=r"at .* s nothing happened: the run goes from 0 to 3\.5 s\."):
+    with pytest.raises(ValueError, match=r"at .* s nothing happened: the run goes from 0 to 3\.5000 s\."):
         at(straggler(), t)
 
 

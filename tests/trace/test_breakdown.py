@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import simdist as sd
 import simdist.distributed as dist
+from simdist.errors import TraceError
 from simdist.trace import Trace
 from simdist.trace.breakdown import PARTS, WAITING, breakdown, report_text
 from simdist.trace.span import KINDS
@@ -104,13 +105,21 @@ def test_the_report_by_hand() -> None:
 
 
 def test_a_run_without_a_trace_says_so() -> None:
-    assert report_text(Trace([], world_size=2, end=1.0)) == "(the run kept no trace: traced=False)"
+    untraced = Trace([], world_size=2, end=1.0, is_kept=False)
+    assert report_text(untraced) == (
+        "(the run kept no trace (traced=False): run it again with traced=True, which is the default of sd.run)"
+    )
+    with pytest.raises(TraceError, match=r"there is no breakdown: the run kept no trace"):
+        breakdown(untraced)
 
 
 def test_nothing_at_all() -> None:
     found = breakdown(Trace([], world_size=1, end=0.0))
     assert (found.parts, found.overlap) == (({},), 0.0)
-    assert "sum" in str(found)
+    assert str(found) == report_text(Trace([], world_size=1, end=0.0))
+    assert str(found).startswith(
+        "(the run did nothing that takes time: no rank computed with tensors, communicated or slept."
+    )
 
 
 def _late(rank: int, world_size: int) -> None:

@@ -7,6 +7,7 @@ import pytest
 import simdist as sd
 import simdist.distributed as dist
 from simdist import nn, optim
+from simdist.errors import TraceError
 from simdist.nn.parallel import DistributedDataParallel
 from simdist.trace import Trace
 from simdist.trace.critical_path import CriticalPath, Step, critical_path
@@ -92,7 +93,9 @@ def test_a_long_path_is_shown_by_its_longest_stretches() -> None:
 def test_a_run_without_a_trace() -> None:
     path = critical_path(Trace([], world_size=2, end=1.0))
     assert len(path) == 0
-    assert str(path) == "(no critical path: the run kept no trace)"
+    assert str(path).startswith("(no critical path: the run did nothing that takes time")
+    with pytest.raises(TraceError, match=r"there is no critical path: the run kept no trace \(traced=False\)"):
+        critical_path(Trace([], world_size=2, end=1.0, is_kept=False))
 
 
 def test_waiting_of_unknown_cause_is_on_the_path() -> None:
