@@ -21,7 +21,7 @@ PARTS: dict[str, str] = {
     "forward": "forward pass",
     "backward": "backward pass",
     "optimizer": "optimizer",
-    "compute": "computing by hand",
+    "compute": "computing",
     "launch": "launch of primitives",
     "communication": "exposed communication",
     "wait": "waiting for other ranks",

@@ -27,7 +27,7 @@ KINDS: dict[str, str] = {
     "forward": "a primitive of the forward pass",
     "backward": "a primitive of the backward pass",
     "optimizer": "an optimizer's update",
-    "compute": "work charged by hand (sd.compute) or done outside any pass",
+    "compute": "work charged by hand (sd.compute) or outside any pass; on real processes all work",
     "launch": "the fixed cost of starting a primitive on the accelerator",
     "communication": "bytes moving: a collective or a message; on the main stream it is exposed, not hidden behind work",
     "wait": "blocked until another rank gets there (a straggler, a partner that has not called yet)",

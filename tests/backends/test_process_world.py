@@ -32,6 +32,8 @@ def test_times_are_measured_and_the_main_stream_is_tiled():
         assert parts[rank]["sleep"] >= 0.01
     assert run.trace.streams(0) == ["main", "comm:0"]
     assert "measured" in run.report()
+    assert "\ncomputing  " in run.report()
+    assert "by hand" not in run.report()
     assert run.memory == []
 
 

@@ -93,7 +93,7 @@ def test_the_report_by_hand() -> None:
     text = report_text(straggler())
     assert text.splitlines() == [
         "                                 mean   share      least       most",
-        "computing by hand                 2 s   57.1%        1 s        3 s",
+        "computing                         2 s   57.1%        1 s        3 s",
         "exposed communication          500 ms   14.3%     500 ms     500 ms",
         "waiting for other ranks           1 s   28.6%        0 s        2 s",
         "sum                             3.5 s  100.0%",

@@ -64,9 +64,7 @@ def test_a_chain_by_hand() -> None:
 def test_its_text() -> None:
     assert str(critical_path(straggler())).splitlines() == [
         "critical path: 3.5 s through 2 spans: "
-        + ", ".join(
-            f"{name} {share}" for name, share in (("computing by hand", "86%"), ("exposed communication", "14%"))
-        ),
+        + ", ".join(f"{name} {share}" for name, share in (("computing", "86%"), ("exposed communication", "14%"))),
         "      from      takes rank stream   what",
         "       0 s        3 s    1 main     compute: long",
         "       3 s     500 ms    0 comm:0   communication: all_reduce #0",
