@@ -19,6 +19,7 @@ __all__ = [
     "DistBackendError",
     "DistError",
     "DistTimeoutError",
+    "EndlessLoopError",
     "GradientError",
     "MessageMismatchError",
     "OutOfMemoryError",
@@ -111,6 +112,10 @@ class DeadlockError(DistError):
 
 class DistTimeoutError(DistError, TimeoutError):
     """A rank waited longer than its timeout; the text names what each rank waits for."""
+
+
+class EndlessLoopError(DistTimeoutError):
+    """A rank computed on the host for too long without waiting for anything."""
 
 
 class RankFailedError(DistError):

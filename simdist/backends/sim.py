@@ -79,7 +79,7 @@ def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
         _blas().limit(limits=1),
         _global_random_state() as remarks,
         set_aside(),
-        watchdog(settings.watchdog, job.heartbeat),
+        watchdog(settings.watchdog, job.heartbeat, job.running),
     ):
         time = job.run()
     for remark in remarks:

@@ -12,10 +12,9 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import NamedTuple
 
-from simdist.backends.watchdog import EndlessLoopError
+from simdist.backends.watchdog import EndlessLoopError, GiveUp
 from simdist.errors import CollectiveMismatchError, DeadlockError, DistTimeoutError, OutOfMemoryError, RankFailedError
 from simdist.learn.case import Case
-from simdist.learn.limit import GiveUp
 
 __all__ = ["KINDS", "Failure", "explain"]
 

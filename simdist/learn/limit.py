@@ -13,18 +13,10 @@ import ctypes
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, repeat
 
-from simdist.backends.watchdog import EndlessLoopError
+from simdist.backends.watchdog import shots
 
-__all__ = ["GiveUp", "host_limit"]
-
-_AGAIN_SECONDS = (0.25,) * 4
-_STUBBORN_SECONDS = 0.001
-
-
-class GiveUp(BaseException):  # not an Exception, as KeyboardInterrupt is none
-    """The block has swallowed ``EndlessLoopError`` and goes on: ``except Exception`` does not catch this."""
+__all__ = ["host_limit"]
 
 
 @contextmanager
@@ -42,13 +34,12 @@ def host_limit(seconds: float) -> Iterator[None]:
     over = threading.Event()
 
     def watch() -> None:
-        kind: type[BaseException] = EndlessLoopError
-        # A bare `except:` catches even GiveUp, but not while it handles one: raised often enough, it gets through.
-        for pause in chain((seconds,), _AGAIN_SECONDS, repeat(_STUBBORN_SECONDS)):
+        if over.wait(seconds):
+            return
+        for pause, kind in shots():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(kind))
             if over.wait(pause):
                 return
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(kind))
-            kind = GiveUp
 
     watcher = threading.Thread(target=watch, name="simdist-host-limit", daemon=True)
     watcher.start()

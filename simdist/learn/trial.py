@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from simdist.backends import context
-from simdist.backends.watchdog import EndlessLoopError
+from simdist.backends.watchdog import EndlessLoopError, GiveUp
 from simdist.launch import run
 from simdist.learn.case import Case
 from simdist.learn.classroom import classroom
 from simdist.learn.failure import Failure, explain
-from simdist.learn.limit import GiveUp, host_limit
+from simdist.learn.limit import host_limit
 from simdist.result import Run
 from simdist.sim.kernel import Stopped
 from simdist.sim.rank import SimRank

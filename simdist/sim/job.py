@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from simdist.cluster import Cluster
-from simdist.errors import DeadlockError, DistTimeoutError
+from simdist.errors import DeadlockError, DistTimeoutError, EndlessLoopError
 from simdist.trace.rows import unpacked
 from simdist.trace.span import MAIN
 from simdist.units import format_time
@@ -87,7 +87,8 @@ class Job:
 
     def _failed(self, task: Task, error: BaseException) -> None:
         self.failures.append((task.now, task.rank, error))
-        self.kernel.stop(task.now)
+        # after an endless loop nobody goes on: the next rank may well be in the same loop
+        self.kernel.stop(-1.0 if isinstance(error, EndlessLoopError) or not isinstance(error, Exception) else task.now)
 
     def _raise_first(self) -> None:
         ordered = sorted(self.failures, key=lambda failure: failure[:2])
@@ -107,6 +108,11 @@ class Job:
             headline = f"rank {first.rank} at {when}: waited longer than its timeout of {format_time(self.timeout)}."
             raise DistTimeoutError(deadlock.describe(mains, headline=headline, hints=hints))
         raise DeadlockError(deadlock.describe(mains, hints=hints))
+
+    def running(self) -> int | None:
+        """The rank that runs now, or None."""
+        task = self.kernel.current
+        return None if task is None else task.rank
 
     def heartbeat(self) -> int:
         """A number that grows as long as ranks are resumed, meet, talk, or work is billed."""

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from simdist.backends.watchdog import EndlessLoopError
-from simdist.learn.limit import GiveUp, host_limit
+from simdist.backends.watchdog import EndlessLoopError, GiveUp
+from simdist.learn.limit import host_limit
 
 
 def test_what_ends_in_time_is_left_alone() -> None:
