@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .backends import context
 from .backends.program import Program
 from .backends.registry import find
-from .backends.settings import Outcome, Settings
+from .backends.settings import Outcome, Settings, whole
 from .backends.world import World
 from .cluster import Cluster, resolve
 from .distributed import group
@@ -112,8 +112,9 @@ def run(
     launch = find(backend)
     if device not in DEVICES:
         raise UnknownNameError("device", device, DEVICES)
+    world_size = whole("world_size", world_size, 1)
     settings = Settings(
-        world_size=_count(world_size),
+        world_size=world_size,
         cluster=resolve("localhost" if cluster is None else cluster, world_size),
         seed=seed,
         device=device,
@@ -127,9 +128,6 @@ def run(
         strict=strict,
         watchdog=watchdog,
     )
-    for rank in settings.stragglers:
-        if not 0 <= rank < world_size:
-            raise ValueError(f"stragglers names rank {rank}, but the ranks are 0..{world_size - 1}.")
     if context.current() is not None:
         raise DistError(
             "sd.run was called inside a run. A rank cannot start a run of its own; return what the outer program needs and "
@@ -137,12 +135,6 @@ def run(
         )
     program = Program(fn, args, kwargs)
     return _run(program, settings, backend, launch(program, rank_entry, settings))
-
-
-def _count(world_size: int) -> int:
-    if isinstance(world_size, bool) or not isinstance(world_size, int) or world_size < 1:
-        raise ValueError(f"world_size must be a whole number of at least 1, got {world_size!r}.")
-    return world_size
 
 
 def _run(program: Program, settings: Settings, backend: str, outcome: Outcome) -> Run:
@@ -204,7 +196,7 @@ def speedup(
         ValueError: an unknown mode, world sizes that do not rise, ``scaled`` not in ``kwargs``.
         Everything that ``run`` raises.
     """
-    sizes = [_count(size) for size in world_sizes]
+    sizes = [whole("world_sizes", size, 1) for size in world_sizes]
     if not sizes or any(a >= b for a, b in pairwise(sizes)):
         raise ValueError(f"world_sizes must rise, got {list(world_sizes)}.")
     if mode not in ("strong", "weak"):

@@ -8,11 +8,27 @@ variables of importable modules are shared in simulation.)
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 __all__ = ["Program"]
+
+
+_OTHER_KINDS: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (inspect.isgeneratorfunction, "a generator function (it has a yield)"),
+    (inspect.iscoroutinefunction, "an async function"),
+    (inspect.isasyncgenfunction, "an async generator function"),
+)
+
+
+def _inner(fn: Any) -> Any:
+    """The function inside partials, or the ``__call__`` of an object."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return fn if inspect.isroutine(fn) or inspect.isclass(fn) else type(fn).__call__
 
 
 @dataclass(frozen=True)
@@ -22,6 +38,16 @@ class Program:
     fn: Callable[..., Any]
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.fn):
+            raise TypeError(f"the first argument must be a function of (rank, world_size, ...), got {self.fn!r}.")
+        kind = next((words for is_kind, words in _OTHER_KINDS if is_kind(inspect.unwrap(_inner(self.fn)))), None)
+        if kind is not None:
+            raise TypeError(
+                f"{self.name} is {kind}: calling it would run nothing of it. Write a plain function, in which send, recv and "
+                "collectives block; simdist lets the other ranks go on meanwhile."
+            )
 
     @property
     def name(self) -> str:

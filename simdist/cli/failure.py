@@ -74,7 +74,7 @@ def taught(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-        except typer.Exit:
+        except (typer.Exit, BrokenPipeError):  # click ends quietly when nobody reads on: `simdist clusters | head -1`
             raise
         except KeyboardInterrupt:
             typer.echo("stopped by Ctrl-C: every rank has been ended.", err=True)

@@ -6,11 +6,12 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any
 
 import typer
 
-__all__ = ["jsonable", "print_json", "print_table"]
+__all__ = ["jsonable", "print_json", "print_table", "quiet_stdout"]
 
 LONGEST_LIST = 100
 """Arrays with more elements than this appear in JSON as shape and dtype."""
@@ -35,6 +36,11 @@ def jsonable(value: Any) -> Any:
     if math.prod(shape) > LONGEST_LIST or getattr(value, "is_meta", False):
         return {"shape": list(shape), "dtype": str(dtype)}
     return jsonable(value.tolist())
+
+
+def quiet_stdout(as_json: bool) -> AbstractContextManager[object]:
+    """While a program runs: with ``--json`` what it prints goes to standard error, so that standard output is one document."""
+    return redirect_stdout(sys.stderr) if as_json else nullcontext()
 
 
 def print_json(value: Any) -> None:

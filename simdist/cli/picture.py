@@ -7,7 +7,43 @@ from typing import Any
 
 from simdist.cli.failure import UsageError
 
-__all__ = ["save"]
+__all__ = ["check", "check_directory", "save"]
+
+
+def check_directory(path: Path | None) -> None:
+    """Refuse a file that cannot be written, before anything long begins.
+
+    Args:
+        path: the file, or None.
+
+    Raises:
+        UsageError: the directory is not there, or the path is one.
+    """
+    if path is None:
+        return
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no directory {str(path.parent)!r} to write {path.name!r} into.")
+    if path.is_dir():
+        raise UsageError(f"{str(path)!r} is a directory: name a file in it.")
+
+
+def check(path: Path | None) -> None:
+    """Refuse a picture that cannot be written, before anything long begins.
+
+    Args:
+        path: the picture's file, or None.
+
+    Raises:
+        UsageError: as ``check_directory``, or the ending names no picture format.
+    """
+    check_directory(path)
+    if path is None:
+        return
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if path.suffix.lstrip(".").lower() not in known:
+        raise UsageError(f"{path.name!r} does not end like a picture. Known endings: {', '.join(known)}.")
 
 
 def save(axes: Any, path: Path) -> str:
@@ -23,14 +59,10 @@ def save(axes: Any, path: Path) -> str:
     Raises:
         UsageError: the directory is not there, or the ending names no picture format.
     """
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no directory {str(path.parent)!r} to write {path.name!r} into.")
+    check(path)
     first = axes
     while not hasattr(first, "savefig") and not hasattr(first, "figure"):
         first = first.flat[0] if hasattr(first, "flat") else next(iter(first))
     figure = first if hasattr(first, "savefig") else first.figure
-    known = sorted(figure.canvas.get_supported_filetypes())
-    if path.suffix.lstrip(".").lower() not in known:
-        raise UsageError(f"{path.name!r} does not end like a picture. Known endings: {', '.join(known)}.")
     figure.savefig(path, dpi=150, bbox_inches="tight")
     return str(path)

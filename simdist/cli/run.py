@@ -9,8 +9,8 @@ import typer
 
 import simdist as sd
 from simdist.cli.failure import taught
-from simdist.cli.output import jsonable, print_json, print_table
-from simdist.cli.picture import save
+from simdist.cli.output import jsonable, print_json, print_table, quiet_stdout
+from simdist.cli.picture import check, check_directory, save
 from simdist.cli.program import arguments, load
 from simdist.units import format_time
 
@@ -43,12 +43,15 @@ def run(
 
     The same function for real, on this machine: `simdist run train.py:train -n 4 --backend process`
     """
-    function = load(program)
-    kwargs = arguments(function, arg or ())
+    check(timeline)
+    check_directory(trace)
     options: dict[str, Any] = {"cluster": cluster} if cluster else {}
-    outcome = sd.run(
-        function, world_size=world_size, backend=backend, seed=seed, device=device, kwargs=kwargs, **options
-    )
+    with quiet_stdout(as_json):
+        function = load(program)
+        kwargs = arguments(function, arg or ())
+        outcome = sd.run(
+            function, world_size=world_size, backend=backend, seed=seed, device=device, kwargs=kwargs, **options
+        )
     written = {}
     if timeline is not None:
         written["timeline"] = save(outcome.timeline(), timeline)

@@ -10,8 +10,8 @@ import typer
 
 import simdist as sd
 from simdist.cli.failure import UsageError, taught
-from simdist.cli.output import print_json
-from simdist.cli.picture import save
+from simdist.cli.output import print_json, quiet_stdout
+from simdist.cli.picture import check, save
 from simdist.cli.program import arguments, load
 
 __all__ = ["speedup"]
@@ -43,18 +43,20 @@ def speedup(
     **Example:** `simdist speedup train.py:train --world-sizes 1,2,4,8,16 --cluster dgx-a100 --plot speedup.png`
     """
     sizes = _sizes(world_sizes)
-    function = load(program)
-    kwargs = arguments(function, arg or ())
+    check(plot)
     options: dict[str, Any] = {"cluster": cluster} if cluster else {}
-    scaling = sd.speedup(
-        function,
-        world_sizes=sizes,
-        mode="weak" if weak else "strong",
-        seed=seed,
-        device=device,
-        kwargs=kwargs,
-        **options,
-    )
+    with quiet_stdout(as_json):
+        function = load(program)
+        kwargs = arguments(function, arg or ())
+        scaling = sd.speedup(
+            function,
+            world_sizes=sizes,
+            mode="weak" if weak else "strong",
+            seed=seed,
+            device=device,
+            kwargs=kwargs,
+            **options,
+        )
     written = {"plot": save(scaling.plot(), plot)} if plot is not None else {}
     if as_json:
         print_json(_facts(scaling) | written)

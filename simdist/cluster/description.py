@@ -100,7 +100,13 @@ def _text(source: str | Path) -> tuple[str, str]:
         raise ClusterError(
             f"there is no cluster file {str(path)!r}. Give the path of a .toml file, or a preset's name."
         )
-    return path.read_text(encoding="utf-8"), f"cluster file {str(path)!r}"
+    try:
+        return path.read_text(encoding="utf-8"), f"cluster file {str(path)!r}"
+    except UnicodeDecodeError as error:
+        raise ClusterError(
+            f"cluster file {str(path)!r} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}. Save it "
+            "in that encoding (or is it another file?)."
+        ) from None
 
 
 def _tables(where: str, tables: Mapping[str, Any], key: str) -> dict[str, Mapping[str, Any]]:

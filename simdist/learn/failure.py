@@ -36,7 +36,7 @@ class Failure(NamedTuple):
 KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (NotImplementedError, "not attempted"),
     (EndlessLoopError, "endless loop"),
-    (GiveUp, "endless loop"),
+    (GiveUp, "took too long"),
     (DeadlockError, "deadlock"),
     (DistTimeoutError, "timeout"),
     (CollectiveMismatchError, "mismatch"),
@@ -45,9 +45,9 @@ KINDS: tuple[tuple[type[BaseException], str], ...] = (
 )
 """Kinds of failure and their words, the first that fits; any other is called as its class."""
 
-_ENDLESS = (
-    "After {seconds:g} s on this computer the function had not returned{where}. Does a loop wait for something that no rank "
-    "sends, or is its condition never false?"
+_TOO_LONG = (
+    "After {seconds:g} s on this computer the function had not returned{where}. Either it is far too slow (the reference takes "
+    "less than a second), or a loop waits for something that no rank sends, or is its condition never false?"
 )
 
 
@@ -64,8 +64,10 @@ def explain(error: BaseException, case: Case, filename: str, seconds: float) -> 
     if isinstance(error, NotImplementedError):
         return Failure(word, "The hole is still there: replace `raise NotImplementedError` by your program.", False)
     where = _place(error, filename)
-    if isinstance(error, (EndlessLoopError, GiveUp)):
-        text = str(error) if "simulated time" in str(error) else _ENDLESS.format(seconds=seconds, where=where)
+    if isinstance(error, (EndlessLoopError, GiveUp)) and "simulated time" not in str(error):
+        return Failure("took too long", f"{case}: {_TOO_LONG.format(seconds=seconds, where=where)}")
+    if isinstance(error, EndlessLoopError):
+        text = str(error)
     elif isinstance(error, RankFailedError):
         text = f"{error}{where}. Return instead of leaving the interpreter."
     elif word == type(error).__name__:

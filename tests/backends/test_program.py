@@ -1,4 +1,7 @@
+import functools
+import re
 import threading
+from typing import Any
 
 import pytest
 
@@ -52,3 +55,32 @@ def test_in_simulation_it_runs_without_a_copy_and_says_so():
     run = sd.run(fn, world_size=2)
     assert run.results == [False, False]
     assert any("all ranks share one copy" in note for note in run.notes)
+
+
+def generator(rank, world_size):  # type: ignore[no-untyped-def]
+    yield rank
+
+
+async def coroutine(rank, world_size):  # type: ignore[no-untyped-def]
+    return rank
+
+
+class Asynchronous:
+    async def __call__(self, rank, world_size):  # type: ignore[no-untyped-def]
+        return rank
+
+
+@pytest.mark.parametrize(
+    ("fn", "text"),
+    [
+        (generator, "generator is a generator function (it has a yield): calling it would run nothing of it."),
+        (coroutine, "coroutine is an async function: calling it would run nothing of it."),
+        (functools.partial(coroutine), "is an async function"),
+        (Asynchronous(), "is an async function"),
+        (3, "the first argument must be a function of (rank, world_size, ...), got 3."),
+    ],
+)
+@pytest.mark.parametrize("backend", ["sim", "process"])
+def test_what_a_call_would_not_run_is_refused(fn: Any, text: str, backend: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(text)):
+        sd.run(fn, world_size=2, backend=backend)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,42 @@ def test_a_long_result_is_cut_in_the_table_only(call, tmp_path: Path) -> None:
     path.write_text("def long(rank, world_size):\n    return 'x' * 200\n")
     assert "x" * 57 + "..." in call("run", f"{path}:long", "-n", 1).output
     assert json.loads(call("run", f"{path}:long", "-n", 1, "--json").output)["results"] == ["x" * 200]
+
+
+def test_json_is_one_document_whatever_ranks_print(call, tmp_path: Path) -> None:
+    path = tmp_path / "program_that_prints.py"
+    path.write_text("print('loading')\ndef talk(rank, world_size):\n    print('hello from', rank)\n")
+    for backend in ("sim", "process"):
+        shown = call("run", f"{path}:talk", "-n", 2, "--json", "--backend", backend)
+        assert json.loads(shown.stdout)["world_size"] == 2
+        assert "hello from 1" in shown.stderr
+    shown = call("speedup", f"{path}:talk", "--world-sizes", "1,2", "--json")
+    assert json.loads(shown.stdout)["world_sizes"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["run", "--timeline", "nowhere/t.png"], "there is no directory 'nowhere' to write 't.png' into."),
+        (["run", "--timeline", "t.doc"], "'t.doc' does not end like a picture."),
+        (["run", "--trace", "nowhere/t.json"], "there is no directory 'nowhere' to write 't.json' into."),
+        (["run", "--trace", "."], "'.' is a directory: name a file in it."),
+        (["speedup", "--plot", "nowhere/t.png"], "there is no directory 'nowhere' to write 't.png' into."),
+    ],
+)
+def test_files_that_cannot_be_written_are_refused_before_the_run(
+    call, tmp_path: Path, words: list[str], text: str
+) -> None:
+    path = tmp_path / "program_that_leaves_a_mark.py"
+    path.write_text(f"def mark(rank, world_size):\n    open({str(tmp_path / 'ran')!r}, 'w')\n")
+    shown = call(words[0], f"{path}:mark", *words[1:])
+    assert shown.exit_code == 2
+    assert text in shown.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_closed_pipe_ends_a_command_quietly() -> None:
+    command = f"{sys.executable} -m simdist clusters | head -1; sleep 0.5"
+    shown = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert shown.stdout.count("\n") == 1
+    assert shown.stderr == ""

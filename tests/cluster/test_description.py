@@ -180,6 +180,13 @@ def test_tables_of_the_wrong_kind_are_named(line: str, text: str) -> None:
     assert str(error.value).startswith(text)
 
 
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes("name = 'Größe'".encode("latin-1"))
+    with pytest.raises(ClusterError, match=r"mine\.toml' is not UTF-8 text: byte 10 is 0xf6"):
+        description.load(path)
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ClusterError) as error:
         description.load("mine.toml")

@@ -163,7 +163,7 @@ def test_an_endless_loop_ends() -> None:
             pass
 
     result = check("exchange", loop, quiet=True, seconds=0.6)
-    assert result.criteria[0].yours == "endless loop, p = 3"
+    assert result.criteria[0].yours == "took too long, p = 3"
 
 
 def test_a_forgotten_wait_is_noted() -> None:

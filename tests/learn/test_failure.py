@@ -49,10 +49,11 @@ def test_the_rank_that_raised_is_told() -> None:
     assert lesson.splitlines()[1:] == ["raised in rank 2 at 5 us of simulated time"]
 
 
-def test_an_endless_loop() -> None:
+def test_a_function_that_takes_too_long() -> None:
     found = explain(raised(EndlessLoopError()), CASE, __file__, 2.5)
-    assert found.word == "endless loop"
+    assert found.word == "took too long"
     assert "After 2.5 s on this computer the function had not returned (test_failure.py:" in found.lesson
+    assert "Either it is far too slow" in found.lesson
     assert "is its condition never false?" in found.lesson
 
 
