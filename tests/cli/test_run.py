@@ -109,7 +109,10 @@ def test_a_long_result_is_cut_in_the_table_only(call, tmp_path: Path) -> None:
 
 def test_json_is_one_document_whatever_ranks_print(call, tmp_path: Path) -> None:
     path = tmp_path / "program_that_prints.py"
-    path.write_text("print('loading')\ndef talk(rank, world_size):\n    print('hello from', rank)\n")
+    path.write_text(
+        "import simdist as sd\nprint('loading')\n"
+        "def talk(rank, world_size):\n    print('hello from', rank)\n    sd.compute(seconds=1e-3)\n"
+    )
     for backend in ("sim", "process"):
         shown = call("run", f"{path}:talk", "-n", 2, "--json", "--backend", backend)
         assert json.loads(shown.stdout)["world_size"] == 2
