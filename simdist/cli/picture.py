@@ -39,9 +39,9 @@ def check(path: Path | None) -> None:
     check_directory(path)
     if path is None:
         return
-    from matplotlib.backend_bases import FigureCanvasBase
+    from simdist.plot.formats import endings
 
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    known = endings()
     if path.suffix.lstrip(".").lower() not in known:
         raise UsageError(f"{path.name!r} does not end like a picture. Known endings: {', '.join(known)}.")
 
