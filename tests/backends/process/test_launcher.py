@@ -409,7 +409,8 @@ def _handles() -> int:
 
 
 def _segments() -> list[str]:
-    return sorted(os.listdir("/dev/shm"))
+    """Shared memory and semaphores under the names that Python gives them: other programs may make theirs meanwhile."""
+    return sorted(name for name in os.listdir("/dev/shm") if name.startswith(("psm_", "sem.", "simdist")))
 
 
 def _gone(pid: int) -> bool:
