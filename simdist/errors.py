@@ -18,12 +18,17 @@ __all__ = [
     "DeadlockError",
     "DistBackendError",
     "DistError",
+    "DistNetworkError",
+    "DistStoreError",
     "DistTimeoutError",
     "EndlessLoopError",
     "GradientError",
+    "GroupError",
     "MessageMismatchError",
     "OutOfMemoryError",
+    "QueueEmptyError",
     "RankFailedError",
+    "ReductionError",
     "ShapeError",
     "SimdistError",
     "TraceError",
@@ -88,6 +93,29 @@ class DistError(SimdistError, RuntimeError):
 
 class DistBackendError(DistError):
     """A backend could not do what was asked (not installed, a process lost, a connection refused)."""
+
+
+class DistNetworkError(DistError):
+    """A connection could not be made, or was lost."""
+
+
+class DistStoreError(DistError):
+    """A store was waited for too long, or asked for something that it cannot do."""
+
+
+class QueueEmptyError(DistStoreError):
+    """Nothing is in the queue of a store, and the caller did not want to wait."""
+
+
+class GroupError(DistError, ValueError, AssertionError):
+    """A process group that does not exist, cannot be made as asked, or to which a rank does not belong.
+
+    torch raises ValueError, RuntimeError or AssertionError for these, from case to case: this is all three.
+    """
+
+
+class ReductionError(DistError, ValueError):
+    """A reduction that is not defined for the dtype; torch raises RuntimeError or ValueError, this is both."""
 
 
 class CollectiveMismatchError(DistError):

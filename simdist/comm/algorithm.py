@@ -14,14 +14,20 @@ from functools import lru_cache
 from .binomial import binomial_broadcast, binomial_reduce
 from .dissemination import dissemination_barrier
 from .layout import FLAT, Layout
+from .pairwise import pairwise_all_to_all
 from .ring import ring_all_gather, ring_all_reduce, ring_reduce_scatter
 from .star import star_gather, star_scatter
 from .step import Step
 
-__all__ = ["ALGORITHMS", "DEFAULT", "Algorithm", "one", "per_rank", "plan"]
+__all__ = ["ALGORITHMS", "DEFAULT", "Algorithm", "one", "per_pair", "per_rank", "plan"]
 
 _CACHED_SIZE = 128
 """Plans of larger groups are made anew each time: a ring's tables grow with the square of the group."""
+
+
+def per_pair(size: int, layout: Layout) -> int:
+    """One chunk for each pair of ranks."""
+    return size * size
 
 
 def per_rank(size: int, layout: Layout) -> int:
@@ -70,6 +76,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("binomial_reduce", "reduce", binomial_reduce, pieces=one),
         Algorithm("star_gather", "gather", star_gather),
         Algorithm("star_scatter", "scatter", star_scatter),
+        Algorithm("pairwise_all_to_all", "all_to_all", pairwise_all_to_all, pieces=per_pair, symmetric=True),
         Algorithm("dissemination_barrier", "barrier", dissemination_barrier, pieces=one, symmetric=True),
     )
 }
