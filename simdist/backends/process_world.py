@@ -22,12 +22,13 @@ from simdist.comm.call import Call, Members
 from simdist.comm.envelope import Envelope
 from simdist.comm.execute import execute
 from simdist.comm.transport import Tag, tag_text
-from simdist.errors import ClusterError
+from simdist.errors import ClusterError, DistTimeoutError
 from simdist.place import Place
 from simdist.tensor.observe import Listener
 from simdist.trace.span import MAIN
 
 from .process.endpoint import Endpoint
+from .process.mailbox import ANYONE
 from .process.launcher import launch as launch_processes
 from .process.options import ProcessOptions
 from .process.work import Work
@@ -79,11 +80,16 @@ class _ThreadWork:
         self.error: BaseException | None = None
         self._done = threading.Event()
 
-    def wait(self) -> None:
-        """Block until it is complete; raise what made it fail."""
+    def wait(self, timeout: float | None = None) -> None:
+        """Block until it is complete; raise what made it fail, or that it took longer than ``timeout`` seconds."""
         began = self.world.now()
         self.world.unwaited.pop(self, None)
-        self._done.wait()
+        if not self._done.wait(timeout):
+            self.world.record(began, "communication", self.call.label)
+            raise DistTimeoutError(
+                f"rank {self.world.rank}: {self.call.full_label} took longer than its timeout of {timeout:g} s. Give it more "
+                "time, or look for the late rank."
+            )
         self.world.record(began, "communication", self.call.label)
         if self.error is not None:
             raise self.error
@@ -159,11 +165,12 @@ class ProcessWorld:
         work = self.endpoint.isend(buf, dst, tag, note, label=lambda: f"send at {place.text(where)}")
         return self._posted(work, "send", f"{tag_text(tag)}: send to rank {dst}")
 
-    def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Any:
-        """Be ready for a message of the user's from global rank ``src``."""
+    def irecv(self, buf: Any, src: int | tuple[int, ...], tag: Tag, where: Place | None) -> Any:
+        """Be ready for a message of the user's from global rank ``src``, or from whichever of several ranks sends first."""
         note = self._envelope(buf, where)
-        work = self.endpoint.irecv(buf, src, tag, note=note, label=lambda: f"recv at {place.text(where)}")
-        return self._posted(work, "recv", f"{tag_text(tag)}: recv from rank {src}")
+        source, who = (ANYONE, "any rank") if isinstance(src, tuple) else (src, f"rank {src}")
+        work = self.endpoint.irecv(buf, source, tag, note=note, label=lambda: f"recv at {place.text(where)}")
+        return self._posted(work, "recv", f"{tag_text(tag)}: recv from {who}")
 
     def _envelope(self, buf: Any, where: Place | None) -> bytes:
         """What a message of the user's says about itself; to work out a line is dear, so it is kept."""
@@ -243,10 +250,15 @@ class _Recorded:
     def __init__(self, world: ProcessWorld, work: Work, name: str) -> None:
         self._world, self._work, self._name = world, work, name
 
-    def wait(self) -> None:
+    @property
+    def peer(self) -> int:
+        """The global rank of the other side."""
+        return self._work.peer
+
+    def wait(self, timeout: float | None = None) -> None:
         began = self._world.now()
         self._world.unwaited.pop(self, None)
-        self._work.wait()
+        self._work.wait(timeout)
         self._world.record(began, "communication", self._name)
 
     def is_completed(self) -> bool:

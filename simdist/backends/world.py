@@ -56,8 +56,11 @@ class World(Protocol):
     def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Work:
         """Start to send a contiguous array of any shape to global rank ``dst``."""
 
-    def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Work:
-        """Start to receive into a contiguous array of any shape from global rank ``src``."""
+    def irecv(self, buf: Any, src: int | tuple[int, ...], tag: Tag, where: Place | None) -> Work:
+        """Start to receive into a contiguous array of any shape from global rank ``src``.
+
+        With a tuple of ranks: from whichever of them sends first; the work's ``peer`` tells who it was.
+        """
 
     def collective(self, call: Call, async_op: bool) -> Work | None:
         """Take part in a collective; with ``async_op`` give a Work at once, else return when it is done."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from simdist.errors import ReductionError
 
-__all__ = ["ARITHMETIC", "PremulSum", "ReduceOp", "Reduction", "combine_into", "reduction"]
+__all__ = ["ARITHMETIC", "PremulSum", "ReduceOp", "Reduction", "combine_into", "make_premul_sum", "reduction"]
 
 
 class ReduceOp(enum.Enum):
@@ -59,6 +59,11 @@ class PremulSum:
     def name(self) -> str:
         """``PREMUL_SUM(0.5)``."""
         return f"PREMUL_SUM({self.factor!r})"
+
+
+def make_premul_sum(factor: float) -> PremulSum:
+    """The reduction that adds ``factor`` times each contribution."""
+    return PremulSum(float(factor))
 
 
 class _Row(NamedTuple):

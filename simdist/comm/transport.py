@@ -36,8 +36,8 @@ def tag_text(tag: Tag) -> str:
 class Work(Protocol):
     """An operation under way."""
 
-    def wait(self) -> None:
-        """Return when the operation is complete; raise what made it fail."""
+    def wait(self, timeout: float | None = None) -> None:
+        """Return when the operation is complete; raise what made it fail, or a DistTimeoutError after ``timeout`` seconds."""
 
 
 class Transport(Protocol):

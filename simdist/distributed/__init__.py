@@ -1,14 +1,16 @@
 """torch.distributed's names, on every backend.
 
-``group`` (who belongs together) · ``reductions`` and ``copies`` (what a group does together) · ``point_to_point``
-(how two ranks talk) · ``issue`` (how a call is made) · ``work`` (when an asynchronous operation is complete) ·
+``group`` (who belongs together) · ``reductions``, ``copies`` and ``exchange`` (what a group does
+together) · ``objects`` · ``monitored`` (who is missing) · ``point_to_point`` and ``batch`` (how two ranks talk) · ``issue`` (how a call is made) · ``work`` (when an asynchronous operation is complete) ·
 ``buffer`` and ``array_list`` (how arrays travel) · ``bucket``, ``reducer``, ``ddp`` (data parallel training).
 """
 
-from simdist.comm.reduce_op import ReduceOp
-from simdist.errors import DistBackendError, DistError
+from simdist.comm.reduce_op import ReduceOp, make_premul_sum as _make_nccl_premul_sum
+from simdist.errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
 
+from .batch import P2POp, batch_isend_irecv
 from .copies import all_gather, all_gather_into_tensor, barrier, broadcast, gather, scatter
+from .exchange import all_to_all, all_to_all_single
 from .group import (
     GroupMember,
     ProcessGroup,
@@ -24,14 +26,25 @@ from .group import (
     is_initialized,
     new_group,
 )
+from .monitored import monitored_barrier
+from .objects import (
+    all_gather_object,
+    broadcast_object_list,
+    gather_object,
+    recv_object_list,
+    scatter_object_list,
+    send_object_list,
+)
 from .point_to_point import irecv, isend, recv, send
 from .reductions import all_reduce, reduce, reduce_scatter, reduce_scatter_tensor
 from .work import Work
 
 __all__ = [
-    "DistBackendError", "DistError", "GroupMember", "ProcessGroup", "ReduceOp", "Work", "all_gather",
-    "all_gather_into_tensor", "all_reduce", "barrier", "broadcast", "destroy_process_group", "gather", "get_backend",
-    "get_global_rank", "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group",
-    "irecv", "is_available", "is_initialized", "isend", "new_group", "recv", "reduce", "reduce_scatter",
-    "reduce_scatter_tensor", "scatter", "send",
+    "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GroupMember", "P2POp", "ProcessGroup",
+    "QueueEmptyError", "ReduceOp", "Work", "_make_nccl_premul_sum", "all_gather", "all_gather_into_tensor",
+    "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast",
+    "broadcast_object_list", "destroy_process_group", "gather", "gather_object", "get_backend", "get_global_rank",
+    "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group", "irecv",
+    "is_available", "is_initialized", "isend", "monitored_barrier", "new_group", "recv", "recv_object_list", "reduce",
+    "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "send_object_list",
 ]  # fmt: skip

@@ -16,25 +16,31 @@ from simdist.errors import ShapeError
 from .buffer import array_of, writeable
 from .group import ProcessGroup
 
-__all__ = ["one_per_rank", "only_on_root"]
+__all__ = ["as_list", "one_per_rank", "only_on_root"]
+
+
+def as_list(arrays: Sequence[Any], group: ProcessGroup, what: str, *, write: bool) -> list[Any]:
+    """The arrays of a list argument: one per rank, of any shapes, not overlapping if they are written."""
+    if len(arrays) != group.size():
+        raise ShapeError(
+            f"rank {group.world.rank}: {what} has {len(arrays)} arrays, the group has {group.size()} ranks."
+        )
+    found = [(writeable if write else array_of)(array, f"{what}[{i}]") for i, array in enumerate(arrays)]
+    if write:
+        _refuse_overlap(found, group, what)
+    return found
 
 
 def one_per_rank(
     arrays: Sequence[Any], group: ProcessGroup, shape: tuple[int, ...], dtype: np.dtype[Any], what: str, *, write: bool
 ) -> list[Any]:
     """The arrays of a list argument: one per rank, all of one shape and dtype, not overlapping if they are written."""
-    if len(arrays) != group.size():
-        raise ValueError(
-            f"rank {group.world.rank}: {what} has {len(arrays)} arrays, the group has {group.size()} ranks."
-        )
-    found = [(writeable if write else array_of)(array, f"{what}[{i}]") for i, array in enumerate(arrays)]
+    found = as_list(arrays, group, what, write=write)
     for i, array in enumerate(found):
         if array.shape != shape or array.dtype != dtype:
             raise ShapeError(
                 f"rank {group.world.rank}: {what}[{i}] is {array.shape} {array.dtype}, expected {shape} {dtype}."
             )
-    if write:
-        _refuse_overlap(found, group, what)
     return found
 
 

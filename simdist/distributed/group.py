@@ -39,9 +39,10 @@ class ProcessGroup:
         members: who belongs to it, and which of them this rank is (group rank -1: not a member).
         sequence: the number of collectives that this rank has started in it.
         requests: what has been asked of it before: calls alike share a request.
+        timeout: seconds of the backend's clock that one wait in the group may take; None: the run's limit.
     """
 
-    __slots__ = ("members", "requests", "sequence", "world")
+    __slots__ = ("members", "requests", "sequence", "timeout", "world")
 
     def __init__(self, world: World, group_id: int, ranks: tuple[int, ...], name: str) -> None:
         at = bisect_left(
@@ -52,6 +53,7 @@ class ProcessGroup:
         self.members = Members(group_id, ranks, position, name)
         self.sequence = 0
         self.requests: dict[tuple[Any, ...], Request] = {}
+        self.timeout: float | None = None
 
     def rank(self) -> int:
         """The current rank's position in the group (-1 if it is no member)."""

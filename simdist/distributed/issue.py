@@ -16,18 +16,17 @@ import numpy as np
 
 from simdist import place
 from simdist.backends import context
-from simdist.comm.algorithm import DEFAULT
+from simdist.comm.algorithm import DEFAULT, Algorithm
 from simdist.comm.call import Call, Request
 from simdist.comm.chunks import bounds
 from simdist.comm.layout import FLAT
-from simdist.comm.reduce_op import ReduceOp
+from simdist.comm.reduce_op import PremulSum, ReduceOp, reduction
+from simdist.errors import GroupError
 
 from .group import NOT_A_MEMBER, ProcessGroup, default_group, get_group_rank
 from .work import Work
 
 __all__ = ["enter", "issue", "root_of"]
-
-_AVG = ReduceOp.AVG
 
 
 def enter(group: ProcessGroup | None, what: str) -> ProcessGroup | None:
@@ -48,16 +47,16 @@ def enter(group: ProcessGroup | None, what: str) -> ProcessGroup | None:
 def root_of(group: ProcessGroup, rank: int | None, group_rank: int | None, what: str, names: tuple[str, str]) -> int:
     """The group rank of the root, given as a global or as a group rank."""
     if (rank is None) == (group_rank is None):
-        raise ValueError(
+        raise GroupError(
             f"{what}: give either {names[0]} (a global rank) or {names[1]} (a group rank), not both or none."
         )
     if group_rank is not None:
         if not 0 <= group_rank < group.size():
-            raise ValueError(f"{what}: {names[1]}={group_rank}, but {group!r} has {group.size()} ranks.")
+            raise GroupError(f"{what}: {names[1]}={group_rank}, but {group!r} has {group.size()} ranks.")
         return group_rank
     assert rank is not None
     if rank not in group.members.ranks:
-        raise ValueError(
+        raise GroupError(
             f"{what}: {names[0]}={rank} is not in {group!r}. {names[0]} is a global rank; for a position in the group "
             f"use {names[1]}."
         )
@@ -69,13 +68,16 @@ def issue(
     name: str,
     flat: Any,
     shape: tuple[int, ...] | None = None,
-    op: ReduceOp | None = None,
+    op: ReduceOp | PremulSum | None = None,
     finish: Callable[[], None] | None = None,
     async_op: bool = False,
     root: int | None = None,
     kind: str | None = None,
     copies: int = 1,
     parts: dict[int, Any] | None = None,
+    cuts: tuple[int, ...] | None = None,
+    algorithm: Algorithm | None = None,
+    result: Any = None,
 ) -> Work | None:
     """Make the call and hand it to the backend.
 
@@ -91,40 +93,61 @@ def issue(
         kind: which row of the algorithm table does it, if it is not ``name``.
         copies: how many buffers like ``flat`` the payload is.
         parts: chunk number -> array, where chunks are not slices of ``flat``.
+        cuts: where the chunks of ``flat`` begin and end, if they are not of one size.
+        algorithm: the one that must do it, if only one can.
+        result: the caller's arrays that hold the result, for ``Work.result()``.
 
     Raises:
-        TypeError, ValueError: ``op`` is no reduction, or cannot be done on this dtype.
+        TypeError, ReductionError: ``op`` is no reduction, or cannot be done on this dtype.
     """
-    key = (name, shape, flat.dtype, op, root)
+    key = (name, shape, flat.dtype, op, root, cuts)
     request = group.requests.get(key)
     if request is None:
-        request = group.requests[key] = _request(group, name, kind or name, flat, root, shape, op, copies)
+        request = _request(group, name, kind or name, flat, root, shape, op, copies, cuts, algorithm)
+        if algorithm is None:  # blocks of any sizes are a different request each time
+            group.requests[key] = request
+    if op.__class__ is PremulSum:
+        np.multiply(flat, op.factor, out=flat)
     sequence = group.sequence
     group.sequence = sequence + 1
     world = group.world
     where = place.caller() if world.checked else None
-    inner = world.collective(Call(request, sequence, flat, where, parts), async_op)
-    if async_op:
-        return Work(world, inner, finish)
+    late = async_op or group.timeout is not None
+    inner = world.collective(Call(request, sequence, flat, where, parts), late)
+    if late:
+        work = Work(world, inner, finish, group.timeout, result)
+        if async_op:
+            return work
+        work.wait()
+        return None
     if finish is not None:
         finish()
     return None
 
 
 def _request(
-    group: ProcessGroup, name: str, kind: str, flat: Any, root: int | None, shape: Any, op: ReduceOp | None, copies: int
+    group: ProcessGroup,
+    name: str,
+    kind: str,
+    flat: Any,
+    root: int | None,
+    shape: Any,
+    op: ReduceOp | PremulSum | None,
+    copies: int,
+    cuts: tuple[int, ...] | None,
+    algorithm: Algorithm | None,
 ) -> Request:
     """What is asked, as a value that all calls alike share."""
     members, size = group.members, group.size()
-    if op is not None:
-        op = _reduction(op, flat.dtype, name)
-    algorithm = DEFAULT[kind]
+    how = reduction(op, flat.dtype, name) if op is not None else None
+    if algorithm is None:
+        algorithm = DEFAULT[kind]
     pieces = algorithm.pieces(size, FLAT)
     signature = _signature(
         name,
         shape,
         flat.dtype if shape is not None else None,
-        op.name if op is not None else None,
+        how.name if how is not None else None,
         members.ranks[root] if root is not None else None,
     )
     return Request(
@@ -132,23 +155,12 @@ def _request(
         members,
         algorithm,
         root or 0,
-        bounds(flat.size, pieces) if pieces > 1 else None,
-        op.combine if op is not None else None,
-        size if op is ReduceOp.AVG else 0,
+        cuts or (bounds(flat.size, pieces) if pieces > 1 else None),
+        how.combine if how is not None else None,
+        size if how is not None and how.averages else 0,
         signature,
         flat.nbytes * copies,
     )
-
-
-def _reduction(op: ReduceOp, dtype: np.dtype[Any], what: str) -> ReduceOp:
-    """The reduction itself, if it can be done on ``dtype``."""
-    if op.__class__ is not ReduceOp:
-        raise TypeError(f"{what}: op must be a ReduceOp (ReduceOp.SUM, ...), got {op!r}.")
-    if op is _AVG and dtype.kind not in "fc":
-        raise ValueError(
-            f"{what}: ReduceOp.AVG of {dtype} is not a whole number; reduce with SUM and divide, or convert to float."
-        )
-    return op
 
 
 @lru_cache(maxsize=4096)

@@ -11,29 +11,44 @@ from typing import Any
 
 from simdist import place
 from simdist.comm.execute import USER_CHANNEL
+from simdist.errors import GroupError
 
 from .buffer import array_of, flatten, writeable
-from .group import ProcessGroup, get_global_rank
+from .group import NOT_A_MEMBER, ProcessGroup, get_global_rank
 from .group import resolve as resolve_group
 from .work import Work
 
-__all__ = ["irecv", "isend", "recv", "send"]
+__all__ = ["irecv", "isend", "peer_of", "recv", "send"]
 
 
-def _peer(rank: int | None, group: ProcessGroup, group_rank: int | None, what: str, names: tuple[str, str]) -> int:
-    """The global rank of the other side."""
+def peer_of(
+    rank: int | None,
+    group: ProcessGroup,
+    group_rank: int | None,
+    what: str,
+    names: tuple[str, str],
+    *,
+    itself: bool = False,
+) -> int:
+    """The global rank of the other side, given as a global or as a group rank.
+
+    Raises:
+        GroupError: no such rank; both given or none; the own one, unless ``itself``; the caller is no member.
+    """
+    me = group.world.rank
+    if group.members.rank == NOT_A_MEMBER:
+        raise GroupError(f"rank {me} calls {what} on {group!r}, of which it is no member.")
     if (rank is None) == (group_rank is None):
-        raise ValueError(
+        raise GroupError(
             f"{what}: give either {names[0]} (a global rank) or {names[1]} (a group rank), not both or none."
         )
     if group_rank is not None:
         rank = get_global_rank(group, group_rank)
-    me = group.world.rank
     assert rank is not None
     if rank not in group.members.ranks:
-        raise ValueError(f"rank {me}: {what}({names[0]}={rank}): there is no such rank in {group!r}.")
-    if rank == me:
-        raise ValueError(
+        raise GroupError(f"rank {me}: {what}({names[0]}={rank}): there is no such rank in {group!r}.")
+    if rank == me and not itself:
+        raise GroupError(
             f"rank {me}: {what}({names[0]}={rank}) is a message to itself; nobody would take it. Copy the array instead."
         )
     return rank
@@ -56,13 +71,12 @@ def isend(
         TypeError: not an array.
     """
     found = resolve_group(group, "isend")
-    peer = _peer(dst, found, group_dst, "isend", ("dst", "group_dst"))
+    peer = peer_of(dst, found, group_dst, "isend", ("dst", "group_dst"))
     array = array_of(tensor, "isend: tensor")
     flat, _ = flatten(array, copy=False)
     world = found.world
-    return Work(
-        world, world.isend(flat.reshape(array.shape), peer, (found.members.id, USER_CHANNEL, tag), place.caller())
-    )
+    tagged = (found.members.id, USER_CHANNEL, tag)
+    return Work(world, world.isend(flat.reshape(array.shape), peer, tagged, place.caller()), None, found.timeout)
 
 
 def irecv(
@@ -70,9 +84,13 @@ def irecv(
 ) -> Work:
     """Start to receive into ``tensor`` from rank ``src``; its contents change at ``wait()``.
 
+    Without ``src`` and ``group_src`` it takes the message of whoever sends first: in simulation the earliest by the clock
+    (of equally early ones that of the lowest rank), on a real backend whichever is there. ``Work.source_rank()`` tells
+    whose it was. While such a receive is open, do not post one from a named rank with the same tag.
+
     Args:
         tensor: array or Tensor with the dtype and the number of elements of what is sent; overwritten.
-        src: global rank of the sender.
+        src: global rank of the sender; None: any member of the group.
         group: None for the world.
         tag: takes only messages sent with this tag.
         group_src: the sender as a group rank, instead of ``src``.
@@ -82,7 +100,7 @@ def irecv(
         MessageMismatchError: at ``wait()``, on both sides: another dtype or number of elements was sent.
     """
     found = resolve_group(group, "irecv")
-    peer = _peer(src, found, group_src, "irecv", ("src", "group_src"))
+    source = _source(src, found, group_src)
     array = writeable(tensor, "irecv: tensor")
     flat, _ = flatten(array, copy=True)
     buffer = flat.reshape(array.shape)
@@ -91,7 +109,18 @@ def irecv(
         array[...] = buffer
 
     world = found.world
-    return Work(world, world.irecv(buffer, peer, (found.members.id, USER_CHANNEL, tag), place.caller()), finish)
+    inner = world.irecv(buffer, source, (found.members.id, USER_CHANNEL, tag), place.caller())
+    return Work(world, inner, finish, found.timeout, (tensor,), receives=True)
+
+
+def _source(src: int | None, group: ProcessGroup, group_src: int | None) -> int | tuple[int, ...]:
+    """The rank to receive from, or all of whom the first one will do."""
+    if src is not None or group_src is not None:
+        return peer_of(src, group, group_src, "irecv", ("src", "group_src"))
+    others = tuple([rank for rank in group.members.ranks if rank != group.world.rank])
+    if group.members.rank == NOT_A_MEMBER or not others:
+        raise GroupError(f"rank {group.world.rank}: irecv from any rank of {group!r}: there is nobody who could send.")
+    return others
 
 
 def send(
@@ -104,10 +133,7 @@ def send(
 def recv(
     tensor: Any, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0, group_src: int | None = None
 ) -> int:
-    """Receive into ``tensor`` from rank ``src`` and return the sender's global rank. Arguments as for ``irecv``."""
-    found = resolve_group(group, "recv")
-    irecv(tensor, src, group, tag, group_src).wait()
-    if src is not None:
-        return src
-    assert group_src is not None
-    return get_global_rank(found, group_src)
+    """Receive into ``tensor`` from rank ``src`` (None: from any) and return the sender's global rank; see ``irecv``."""
+    work = irecv(tensor, src, group, tag, group_src)
+    work.wait()
+    return work.source_rank()

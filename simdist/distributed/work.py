@@ -7,11 +7,21 @@ and its result is in the caller's arrays; until then they hold what they held be
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from simdist.backends.world import World
+from simdist.errors import DistError, DistTimeoutError
 
-__all__ = ["Work"]
+if TYPE_CHECKING:
+    from simdist.futures import Future
+
+__all__ = ["Work", "seconds_of"]
+
+
+def seconds_of(timeout: float | timedelta | None) -> float | None:
+    """A limit in seconds of the backend's clock (None: no limit of its own)."""
+    return timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
 
 
 class Work:
@@ -21,24 +31,51 @@ class Work:
         world: the rank that issued it.
         inner: the backend's work.
         finish: writes the result into the caller's arrays, once.
+        limit: seconds that a wait may take if it names no limit; None: the run's.
+        result: the caller's arrays that hold the result.
+        receives: whether it is the receive of a message, which knows its sender.
     """
 
-    __slots__ = ("_finish", "_inner", "_world")
+    __slots__ = ("_error", "_finish", "_inner", "_limit", "_receives", "_result", "_world")
 
-    def __init__(self, world: World, inner: Any, finish: Callable[[], None] | None = None) -> None:
-        self._world, self._inner, self._finish = world, inner, finish
+    def __init__(
+        self,
+        world: World,
+        inner: Any,
+        finish: Callable[[], None] | None = None,
+        limit: float | None = None,
+        result: Any = None,
+        receives: bool = False,
+    ) -> None:
+        self._world, self._inner, self._finish, self._limit, self._result = world, inner, finish, limit, result
+        self._receives, self._error = receives, None
 
-    def wait(self, timeout: float | None = None) -> bool:
+    def wait(self, timeout: float | timedelta | None = None) -> bool:
         """Block until the operation is complete; the result is then in place.
 
         Args:
-            timeout: accepted for torch's sake; the limit of the run or of the group holds.
+            timeout: limit in seconds of the backend's clock, or a ``timedelta``; None: the group's, or the run's.
 
         Returns:
             True.
+
+        Raises:
+            DistTimeoutError: it took longer. The operation goes on; it may be waited for again.
         """
-        self._inner.wait()
-        self._deliver()
+        limit = seconds_of(timeout) if timeout is not None else self._limit
+        try:
+            if limit is None:
+                self._inner.wait()
+            else:
+                self._inner.wait(limit)
+        except DistTimeoutError:
+            raise
+        except Exception as error:
+            self._error = error
+            raise
+        if self._finish is not None:
+            finish, self._finish = self._finish, None
+            finish()
         return True
 
     def is_completed(self) -> bool:
@@ -48,7 +85,38 @@ class Work:
         self.wait()
         return True
 
-    def _deliver(self) -> None:
-        if self._finish is not None:
-            finish, self._finish = self._finish, None
-            finish()
+    def is_success(self) -> bool:
+        """Whether it is complete and nothing went wrong."""
+        return self.is_completed() and self._error is None
+
+    def exception(self) -> BaseException | None:
+        """What made it fail, once somebody has waited for it; None if nothing did."""
+        return self._error
+
+    def source_rank(self) -> int:
+        """The global rank whose message was received.
+
+        Raises:
+            DistError: this is not a receive.
+        """
+        if not self._receives:
+            raise DistError("source_rank() is known of a receive only (irecv).")
+        return int(self._inner.peer)
+
+    def result(self) -> list[Any]:
+        """The caller's arrays that hold the result, after ``wait()``."""
+        return [] if self._result is None else list(self._result)
+
+    def synchronize(self) -> None:
+        """The same as ``wait()``: there is no stream of the device to synchronize with."""
+        self.wait()
+
+    def block_current_stream(self) -> None:
+        """The same as ``wait()``: a rank computes on one stream."""
+        self.wait()
+
+    def get_future(self) -> Future:
+        """A future whose value is ``result()``, and on which functions can be chained."""
+        from simdist.futures import Future
+
+        return Future(work=self)

@@ -16,6 +16,7 @@ from simdist.errors import DistTimeoutError, MessageMismatchError
 from simdist.place import Place
 from simdist.units import format_time
 
+from .deadline import limit
 from .kernel import Kernel, Task
 from .waiting import Waiting
 
@@ -51,12 +52,14 @@ class Side:
         envelope: what this side says about a message of the user's (None: a collective's).
         error: why the other side does not fit, or None.
         on_wait: called once by ``wait`` with the time at which the rank began to wait (the recorder's hook).
+        on_late: the same for a wait that ended with its own limit.
         timeout: how long a wait may take, seconds, or None.
         where: the user's line.
+        candidates: who may be the other side, as long as ``peer`` is not known (a receive from any rank).
     """
 
-    __slots__ = ("buf", "combine", "done", "envelope", "error", "kernel", "lower", "message", "on_wait", "peer", "posted",
-                 "ready", "text", "timeout", "waiter", "where")  # fmt: skip
+    __slots__ = ("buf", "candidates", "combine", "done", "envelope", "error", "kernel", "lower", "message", "on_late",
+                 "on_wait", "peer", "posted", "ready", "text", "timeout", "waiter", "where")  # fmt: skip
 
     def __init__(self, kernel: Kernel, posted: float, peer: int, text: str, envelope: Envelope | None = None) -> None:
         self.kernel, self.posted, self.peer, self.text = kernel, posted, peer, text
@@ -71,7 +74,9 @@ class Side:
         self.lower = False
         self.timeout: float | None = None
         self.on_wait: Callable[[float, Side], None] | None = None
+        self.on_late: Callable[[float, Side], None] | None = None
         self.where: Place | None = None
+        self.candidates: tuple[int, ...] = (peer,)
 
     def complete(self, time: float) -> None:
         """The network knows now that this side ends at ``time``; wake who waits for it."""
@@ -85,8 +90,11 @@ class Side:
         self.ready = time
         self.complete(time)
 
-    def wait(self) -> None:
+    def wait(self, timeout: float | None = None) -> None:
         """Suspend the running task until this side is complete; a receiver's buffer then holds the data.
+
+        Args:
+            timeout: seconds after which the wait ends with an error, and can be begun again.
 
         Raises:
             DistTimeoutError: it took longer than the timeout.
@@ -98,14 +106,22 @@ class Side:
         began = task.now
         if self.done is None:
             self.waiter = task
-            kernel.wait(task, Waiting(self.text, (self.peer,), self.where))
+            try:
+                with limit(kernel, task, timeout, lambda: self._late(task, began, timeout)):
+                    kernel.wait(task, Waiting(self.text, self._blame, self.where))
+            except DistTimeoutError:
+                self._give_up(began)
+                raise
+            finally:
+                self.waiter = None
         done = self.done
         assert done is not None
-        if self.timeout is not None and done - began > self.timeout:
-            raise DistTimeoutError(
-                f"rank {task.rank} at {format_time(began + self.timeout)}: {self.text} took longer than its timeout of "
-                f"{format_time(self.timeout)}. Give it more time, or find out why rank {self.peer} is late."
-            )
+        allowed = self.timeout if timeout is None else timeout
+        if allowed is not None and done - began > allowed:
+            if timeout is not None:
+                task.now = began + timeout
+                self._give_up(began)
+            raise self._late(task, began, allowed)
         if done > task.now:
             task.now = done
             kernel.advance(task, 0.0)
@@ -115,6 +131,21 @@ class Side:
         if self.error is not None:
             raise MessageMismatchError(self.error)
         self.deliver()
+
+    def _blame(self) -> tuple[int, ...]:
+        return self.candidates if self.peer < 0 else (self.peer,)
+
+    def _late(self, task: Task, began: float, allowed: float | None) -> DistTimeoutError:
+        assert allowed is not None
+        who = "everybody" if self.peer < 0 else f"rank {self.peer}"
+        return DistTimeoutError(
+            f"rank {task.rank} at {format_time(began + allowed)}: {self.text} took longer than its timeout of "
+            f"{format_time(allowed)}. Give it more time, or find out why {who} is late."
+        )
+
+    def _give_up(self, began: float) -> None:
+        if self.on_late is not None:
+            self.on_late(began, self)
 
     def deliver(self) -> None:
         """Put the received bytes into the buffer, once."""

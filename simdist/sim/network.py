@@ -30,6 +30,7 @@ from simdist.cluster import Cluster
 from simdist.comm.envelope import Envelope, crossed, misfit
 from simdist.comm.transport import Tag
 
+from .any_source import NOBODY, AnySource
 from .flow import FlowNet
 from .kernel import Kernel
 from .message import Message, Side
@@ -54,6 +55,7 @@ class Network:
         self.num_messages = 0
         self._sent: dict[tuple[int, int, Tag], deque[Message]] = {}
         self._awaited: dict[tuple[int, int, Tag], deque[Side]] = {}
+        self._any = AnySource(kernel, self._sent, self._match)
         self._private: dict[tuple[int, int], bool] = {}
         self.with_streams: set[int] = set()
         """Ranks whose messages come from more than one task: their order in time is known only to the heap."""
@@ -76,6 +78,7 @@ class Network:
                 del self._awaited[key]
         else:
             self._sent.setdefault(key, deque()).append(message)
+            self._any.posted(message, tag)
         if eager:
             side.ready = now
             self._enter(message, now)
@@ -105,6 +108,15 @@ class Network:
             self._match(tag, message, side)
         else:
             self._awaited.setdefault(key, deque()).append(side)
+        return side
+
+    def receive_any(
+        self, now: float, sources: tuple[int, ...], dst: int, tag: Tag, buf: Any, label: str, envelope: Envelope
+    ) -> Side:
+        """Rank ``dst`` is ready, at ``now``, to take the first message with ``tag`` that one of ``sources`` sends."""
+        side = Side(self.kernel, now, NOBODY, f"{label}: recv from any rank", envelope)
+        side.buf = buf
+        self._any.receive(side, sources, dst, tag)
         return side
 
     def _match(self, tag: Tag, message: Message, receiver: Side) -> None:

@@ -107,15 +107,19 @@ class SimRank:
         side = self.site.network.send(self.main.now, self.rank, dst, tag, buf.reshape(-1), tag_text(tag), envelope)
         return self._posted(side, where)
 
-    def irecv(self, buf: Any, src: int, tag: Tag, where: Place | None) -> Side:
-        """Be ready for a message of the user's from global rank ``src``."""
+    def irecv(self, buf: Any, src: int | tuple[int, ...], tag: Tag, where: Place | None) -> Side:
+        """Be ready for a message of the user's from global rank ``src``, or from whichever of several ranks sends first."""
         envelope, flat = Envelope(buf.shape, buf.dtype, where), buf.reshape(-1)
         network = self.site.network
+        if isinstance(src, tuple):
+            side = network.receive_any(self.main.now, src, self.rank, tag, flat, tag_text(tag), envelope)
+            return self._posted(side, where)
         side = network.receive(self.main.now, src, self.rank, tag, flat, None, False, tag_text(tag), envelope)
         return self._posted(side, where)
 
     def _posted(self, side: Side, where: Place | None) -> Side:
         side.on_wait, side.timeout, side.where = self._waited, self.timeout, where
+        side.on_late = self._gave_up
         self._open.append(side)
         self.unwaited[side] = side.text
         return side
@@ -126,6 +130,11 @@ class SimRank:
         moved = max(began, min(side.ready, side.done))
         self._record("wait", side.text, began, moved, {"for": [side.peer], "op": side.text})
         self._record("communication", side.text, moved, self.main.now, {"op": side.text})
+
+    def _gave_up(self, began: float, work: Side | StreamWork) -> None:
+        """The main program has waited since ``began``, and waits no longer."""
+        text = work.text if isinstance(work, Side) else work.call.label
+        self._record("wait", text, began, self.main.now, {"op": text})
 
     # -- collectives ------------------------------------------------------------------------------------------------
 
@@ -182,7 +191,7 @@ class SimRank:
         if stream is None:
             stream = self._stream(group)
         work = stream.submit(call, self.main.now)
-        work.on_wait = self._joined
+        work.on_wait, work.on_late = self._joined, self._gave_up
         self.unwaited[work] = call.label
         return work
 

@@ -13,7 +13,10 @@ from collections import deque
 from collections.abc import Callable
 
 from simdist.comm.call import Call
+from simdist.errors import DistTimeoutError
+from simdist.units import format_time
 
+from .deadline import limit
 from .kernel import Kernel, Task
 from .meeting import Meeting, Meetings
 from .waiting import Waiting
@@ -33,9 +36,10 @@ class StreamWork:
         meeting: where it met the other ranks' calls (None until done).
         on_wait: called by ``wait`` with the time at which the rank began to wait (it moves the rank's clock and
             records).
+        on_late: the same for a wait that ended with its own limit.
     """
 
-    __slots__ = ("_stream", "call", "done", "error", "issued", "meeting", "on_wait", "ready", "waiter")
+    __slots__ = ("_stream", "call", "done", "error", "issued", "meeting", "on_late", "on_wait", "ready", "waiter")
 
     def __init__(self, stream: Stream, call: Call, issued: float) -> None:
         self._stream, self.call, self.issued = stream, call, issued
@@ -45,21 +49,50 @@ class StreamWork:
         self.error: BaseException | None = None
         self.waiter: Task | None = None
         self.on_wait: Callable[[float, StreamWork], None] | None = None
+        self.on_late: Callable[[float, StreamWork], None] | None = None
 
-    def wait(self) -> None:
-        """Suspend the running task until the collective is complete."""
+    def wait(self, timeout: float | None = None) -> None:
+        """Suspend the running task until the collective is complete.
+
+        Args:
+            timeout: seconds after which the wait ends with an error, and can be begun again.
+
+        Raises:
+            DistTimeoutError: it took longer than the timeout.
+        """
         kernel, call = self._stream.kernel, self.call
         task = kernel.current
         assert task is not None
         began = task.now
         if self.done is None and self.error is None:
             self.waiter = task
-            kernel.wait(task, Waiting(f"{call.full_label} (asynchronous)", self._blame, call.where))
-            self.waiter = None
+            try:
+                with limit(kernel, task, timeout, lambda: self._late(task, began, timeout)):
+                    kernel.wait(task, Waiting(f"{call.full_label} (asynchronous)", self._blame, call.where))
+            except DistTimeoutError:
+                if self.on_late is not None:
+                    self.on_late(began, self)
+                raise
+            finally:
+                self.waiter = None
         if self.error is not None:
             raise self.error
+        if timeout is not None and self.done is not None and self.done - began > timeout:
+            task.now = began + timeout
+            if self.on_late is not None:
+                self.on_late(began, self)
+            raise self._late(task, began, timeout)
         if self.on_wait is not None:
             self.on_wait(began, self)
+
+    def _late(self, task: Task, began: float, allowed: float | None) -> DistTimeoutError:
+        assert allowed is not None
+        missing = ", ".join(map(str, self._blame()))
+        return DistTimeoutError(
+            f"rank {task.rank} at {format_time(began + allowed)}: {self.call.full_label} took longer than its timeout of "
+            f"{format_time(allowed)}{f'; rank {missing} has not called it' if missing else ''}. Give it more time, or look for "
+            "the late rank."
+        )
 
     def _blame(self) -> tuple[int, ...]:
         meeting = self._stream.meetings.open.get((self.call.members.id, self.call.sequence))

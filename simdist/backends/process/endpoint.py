@@ -19,7 +19,7 @@ from typing import Any
 from simdist.backends.process.claim import Claim
 from simdist.backends.process.frame import EAGER_BYTES, FREE, META, NOTE_LIMIT, Frame, Kind
 from simdist.backends.process.link import Lane
-from simdist.backends.process.mailbox import Arrival, Mailbox
+from simdist.backends.process.mailbox import ANYONE, Arrival, Mailbox
 from simdist.backends.process.mismatch import MessageMismatchError, Side, refusal, told
 from simdist.backends.process.patience import StrandedError
 from simdist.backends.process.progress import Progress
@@ -141,7 +141,7 @@ class Endpoint:
 
         Args:
             buf: writeable contiguous array, or a shape without data.
-            src: global rank.
+            src: global rank, or ``ANYONE``.
             tag: three numbers.
             combine: None writes into ``buf``; else ``buf = combine(operand of the lower rank, operand of the higher)``.
             note: text whose first line is compared with the send's.
@@ -156,7 +156,7 @@ class Endpoint:
             arrival = self._mail.post(work)
             if arrival is not None:
                 self._claim(work, arrival)
-            elif self._returned[src]:
+            elif self._has_returned(src):
                 for lost in self._mail.abandon(src):
                     self._progress.finish(lost, self._stranded(lost))
         return work
@@ -267,6 +267,8 @@ class Endpoint:
     def _on_bye(self, link: Lane, frame: Frame) -> Sink | None:
         self._returned[link.peer] = True
         lost = self._mail.abandon(link.peer)
+        if self._has_returned(ANYONE):
+            lost += self._mail.abandon(ANYONE)
         for table in (self._held, self._unacknowledged):
             numbers = [number for number, work in table.items() if work.peer == link.peer]
             lost += [table.pop(number) for number in numbers]
@@ -319,9 +321,16 @@ class Endpoint:
         link.send([frame.pack()], stable=True)
         self._progress.watch(link)
 
+    def _has_returned(self, peer: int) -> bool:
+        if peer == ANYONE:
+            return all(gone for rank, gone in enumerate(self._returned) if rank != self.rank)
+        return self._returned[peer]
+
     # ---- mistakes ----------------------------------------------------------------------------------------------------
 
     def _checked(self, peer: int, note: bytes) -> bytes:
+        if peer == ANYONE:
+            return note
         if peer == self.rank:
             raise ValueError(f"rank {self.rank} cannot send to or receive from itself")
         if not 0 <= peer < self.world_size:

@@ -14,7 +14,10 @@ from simdist.backends.process.sink import Parcel
 from simdist.backends.process.work import Work
 from simdist.comm.transport import Tag
 
-__all__ = ["Arrival", "Mailbox"]
+__all__ = ["ANYONE", "Arrival", "Mailbox"]
+
+ANYONE = -1
+"""The source of a receive that takes a message from whichever rank sends one."""
 
 Key = tuple[int, Tag]
 T = TypeVar("T")
@@ -58,6 +61,9 @@ class _Queues(Generic[T]):
         keys = [key for key in self._table if key[0] == source]
         return [item for key in keys for item in self._table.pop(key)]
 
+    def keys(self) -> list[Key]:
+        return list(self._table)
+
     def items(self) -> list[T]:
         return [item for queue in self._table.values() for item in queue]
 
@@ -88,15 +94,25 @@ class Mailbox:
 
     def post(self, work: Work) -> Arrival | None:
         """Post a receive: returns the oldest message that matches, or keeps the receive."""
-        key = (work.peer, work.tag)
+        source = work.peer
+        if source == ANYONE:
+            source = next((peer for peer, tag in self._arrived.keys() if tag == work.tag), ANYONE)
+        key = (source, work.tag)
         arrival = self._arrived.pop(key)
         if arrival is None:
             self._posted.put(key, work)
+        else:
+            work.peer = source
         return arrival
 
     def match(self, source: int, frame: Frame) -> Work | None:
         """The oldest posted receive for this message, or None (then ``keep`` it)."""
-        return self._posted.pop((source, frame.tag))
+        work = self._posted.pop((source, frame.tag))
+        if work is None:
+            work = self._posted.pop((ANYONE, frame.tag))
+            if work is not None:
+                work.peer = source
+        return work
 
     def keep(self, source: int, arrival: Arrival) -> None:
         """Keep a message nobody has asked for yet."""
