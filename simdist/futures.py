@@ -48,7 +48,7 @@ class Future:
     def _is_ready(self) -> bool:
         if self._work is not None:
             return bool(self._work.is_completed())
-        return self._source is not None and all([parent.done() for parent in self._parents])
+        return self._source is not None and all(parent.done() for parent in self._parents)
 
     def _fetch(self) -> None:
         try:
@@ -132,6 +132,10 @@ class Future:
         for callback in callbacks:
             callback(self)
 
+    def _follow(self, _: Future) -> None:
+        if not self._is_set():
+            self._fetch()
+
     def add_done_callback(self, callback: Callable[[Future], Any]) -> None:
         """Call ``callback(future)`` when the value is there (at once if it is)."""
         if self._is_set():
@@ -143,7 +147,7 @@ class Future:
         """A future of what ``callback(future)`` will return."""
         chained = Future()
         chained._parents, chained._source = (self,), lambda: callback(self)
-        self.add_done_callback(lambda _: chained._is_set() or chained._fetch())
+        self.add_done_callback(chained._follow)
         return chained
 
 

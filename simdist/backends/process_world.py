@@ -28,8 +28,8 @@ from simdist.tensor.observe import Listener
 from simdist.trace.span import MAIN
 
 from .process.endpoint import Endpoint
-from .process.mailbox import ANYONE
 from .process.launcher import launch as launch_processes
+from .process.mailbox import ANYONE
 from .process.options import ProcessOptions
 from .process.work import Work
 from .program import Program

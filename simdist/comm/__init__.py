@@ -14,6 +14,6 @@ from .step import Step, Transfer
 from .transport import Tag, Transport, Work
 
 __all__ = [
-    "ALGORITHMS", "ARITHMETIC", "DEFAULT", "Algorithm", "Call", "Members", "PremulSum", "ReduceOp", "Request", "Step", "Tag", "Transfer",
-    "Transport", "Work", "execute", "plan",
+    "ALGORITHMS", "ARITHMETIC", "DEFAULT", "Algorithm", "Call", "Members", "PremulSum", "ReduceOp", "Request", "Step",
+    "Tag", "Transfer", "Transport", "Work", "execute", "plan",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ __all__ = ["pairwise_all_to_all"]
 
 
 def pairwise_all_to_all(rank: int, size: int, root: int = 0) -> Iterator[Step]:
-    """p - 1 rounds of one block out and one in; the rank's block for itself stays where it is."""
+    """P - 1 rounds of one block out and one in; the rank's block for itself stays where it is."""
     for k in range(1, size):
         to, source = (rank + k) % size, (rank - k) % size
         yield Step(

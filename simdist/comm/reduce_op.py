@@ -76,7 +76,9 @@ _ORDER = "complex numbers have no such reduction in torch"
 _WHOLE = "bitwise reductions need whole numbers or truth values"
 _ROWS: dict[ReduceOp, _Row] = {
     ReduceOp.SUM: _Row(np.add, "biufc"),
-    ReduceOp.AVG: _Row(np.add, "fc", "an average is not a whole number; reduce with SUM and divide, or convert to float"),
+    ReduceOp.AVG: _Row(
+        np.add, "fc", "an average is not a whole number; reduce with SUM and divide, or convert to float"
+    ),
     ReduceOp.PRODUCT: _Row(np.multiply, "biuf", _ORDER),
     ReduceOp.MIN: _Row(np.minimum, "biuf", _ORDER),
     ReduceOp.MAX: _Row(np.maximum, "biuf", _ORDER),

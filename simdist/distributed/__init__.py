@@ -1,11 +1,14 @@
 """torch.distributed's names, on every backend.
 
 ``group`` (who belongs together) · ``reductions``, ``copies`` and ``exchange`` (what a group does
-together) · ``objects`` · ``monitored`` (who is missing) · ``point_to_point`` and ``batch`` (how two ranks talk) · ``issue`` (how a call is made) · ``work`` (when an asynchronous operation is complete) ·
+together)
+· ``objects`` · ``monitored`` (who is missing) · ``point_to_point`` and ``batch`` (how two ranks talk) · ``issue``
+(how a call is made) · ``work`` (when an asynchronous operation is complete) ·
 ``buffer`` and ``array_list`` (how arrays travel) · ``bucket``, ``reducer``, ``ddp`` (data parallel training).
 """
 
-from simdist.comm.reduce_op import ReduceOp, make_premul_sum as _make_nccl_premul_sum
+from simdist.comm.reduce_op import ReduceOp
+from simdist.comm.reduce_op import make_premul_sum as _make_nccl_premul_sum
 from simdist.errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
 
 from .batch import P2POp, batch_isend_irecv

@@ -62,7 +62,11 @@ def all_to_all_single(
     row = int(np.prod(source.shape[1:], dtype=np.int64))
     out_rows = _splits(found, target.shape[0], output_split_sizes, f"{name}: output")
     in_rows = _splits(found, source.shape[0], input_split_sizes, f"{name}: input")
-    received = np.empty(target.size, target.dtype) if isinstance(target, np.ndarray) else MetaArray((target.size,), target.dtype)
+    received = (
+        np.empty(target.size, target.dtype)
+        if isinstance(target, np.ndarray)
+        else MetaArray((target.size,), target.dtype)
+    )
     sent = flatten(source, copy=True)[0]
 
     def finish() -> None:
@@ -70,7 +74,9 @@ def all_to_all_single(
 
     equal = output_split_sizes is None and input_split_sizes is None
     outgoing, incoming = _cut(sent, in_rows, row), _cut(received, out_rows, row)
-    return _exchange(found, name, source.shape if equal else None, sent, outgoing, incoming, finish, async_op, (output,))
+    return _exchange(
+        found, name, source.shape if equal else None, sent, outgoing, incoming, finish, async_op, (output,)
+    )
 
 
 def all_to_all(

@@ -95,7 +95,9 @@ def gather_object(
     dst = 0 if dst is None and group_dst is None else dst
     root = root_of(found, dst, group_dst, "gather_object", ("dst", "group_dst"))
     if (found.members.rank == root) != (object_gather_list is not None):
-        raise ValueError(f"rank {found.world.rank}: gather_object: object_gather_list is given on the dst rank, and only there.")
+        raise ValueError(
+            f"rank {found.world.rank}: gather_object: object_gather_list is given on the dst rank, and only there."
+        )
     data = _packed(obj)
     sizes = _all_sizes(found, data.size)
     longest = int(sizes.max())
@@ -184,7 +186,8 @@ def send_object_list(
         object_list: anything that can be pickled.
         dst: global rank of the receiver.
         group: None for the world.
-        device, use_batch: accepted for torch's sake.
+        device: accepted for torch's sake.
+        use_batch: accepted for torch's sake.
         group_dst: the receiver as a group rank, instead of ``dst``.
     """
     packed = [_packed(value) for value in object_list]
@@ -206,7 +209,8 @@ def recv_object_list(
         object_list: a list as long as the sender's; overwritten.
         src: global rank of the sender; None: any.
         group: None for the world.
-        device, use_batch: accepted for torch's sake.
+        device: accepted for torch's sake.
+        use_batch: accepted for torch's sake.
         group_src: the sender as a group rank, instead of ``src``.
     """
     sizes = np.zeros(len(object_list), np.int64)

@@ -48,7 +48,8 @@ class Work:
         receives: bool = False,
     ) -> None:
         self._world, self._inner, self._finish, self._limit, self._result = world, inner, finish, limit, result
-        self._receives, self._error = receives, None
+        self._receives = receives
+        self._error: BaseException | None = None
 
     def wait(self, timeout: float | timedelta | None = None) -> bool:
         """Block until the operation is complete; the result is then in place.

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simdist.comm import blocks
 from simdist.comm.call import Call
 from simdist.comm.evaluate import evaluate
 from simdist.tensor.meta import MetaArray
@@ -105,6 +106,8 @@ class Gatherings(Meetings):
         calls: list[Call] = meeting.calls  # type: ignore[assignment]  # all have come
         meeting.last_arrival = max(meeting.starts)
         if _has_data(calls[0]):
+            if calls[0].request.algorithm.collective == "all_to_all":
+                blocks.compare(calls)
             evaluate(calls)
         waiting = True
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from simdist.comm import blocks
 from simdist.comm.call import Call, Members
 from simdist.comm.execute import execute
 from simdist.errors import CollectiveMismatchError
@@ -237,6 +238,8 @@ class Meetings:
         tasks: list[Task] = meeting.tasks  # type: ignore[assignment]
         meeting.starts = starts = [parked.now for parked in tasks]
         meeting.last_arrival = max(starts)
+        if calls[0].request.algorithm.collective == "all_to_all":
+            blocks.compare(calls)
         hops = meeting.ways.hops if calls[0].request.algorithm.ring else None
         finish = replay(calls, starts, self._wire, hops, self.network.flows)
         if self.spans is not None:

@@ -87,11 +87,9 @@ class StreamWork:
 
     def _late(self, task: Task, began: float, allowed: float | None) -> DistTimeoutError:
         assert allowed is not None
-        missing = ", ".join(map(str, self._blame()))
         return DistTimeoutError(
             f"rank {task.rank} at {format_time(began + allowed)}: {self.call.full_label} took longer than its timeout of "
-            f"{format_time(allowed)}{f'; rank {missing} has not called it' if missing else ''}. Give it more time, or look for "
-            "the late rank."
+            f"{format_time(allowed)}. Give it more time, or look for the late rank."
         )
 
     def _blame(self) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ ROWS: dict[int, tuple[tuple[str, ...], ...]] = {
     2: (("utils",), ("nn",), ("optim",), ("cost",), ("comm",), ("data",)),
     3: (("models",), ("sim",)),
     4: (("backends",),),
-    5: (("distributed",),),
+    5: (("distributed", "futures"),),
     6: (("launch", "result", "clock", "compare", "scaling"),),
     7: (("distributed.ddp", "distributed.bucket", "distributed.reducer"),),
     8: (("nn.parallel",),),

@@ -83,6 +83,7 @@ def test_alone_there_is_nothing_to_send(algorithm: Algorithm) -> None:
 
 def test_each_collective_has_its_one_algorithm() -> None:
     expected = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce", "gather", "scatter", "barrier"}
+    expected |= {"all_to_all"}
     assert set(DEFAULT) == expected
     assert all(row.collective == name for name, row in DEFAULT.items())
     assert all(row.name == name for name, row in ALGORITHMS.items())

@@ -61,7 +61,7 @@ class _Queues(Generic[T]):
         keys = [key for key in self._table if key[0] == source]
         return [item for key in keys for item in self._table.pop(key)]
 
-    def keys(self) -> list[Key]:
+    def sources(self) -> list[Key]:
         return list(self._table)
 
     def items(self) -> list[T]:
@@ -96,7 +96,7 @@ class Mailbox:
         """Post a receive: returns the oldest message that matches, or keeps the receive."""
         source = work.peer
         if source == ANYONE:
-            source = next((peer for peer, tag in self._arrived.keys() if tag == work.tag), ANYONE)
+            source = next((peer for peer, tag in self._arrived.sources() if tag == work.tag), ANYONE)
         key = (source, work.tag)
         arrival = self._arrived.pop(key)
         if arrival is None:
