@@ -59,6 +59,8 @@ class Future:
                 assert self._source is not None
                 for parent in self._parents:
                     parent._await()
+                if self._is_set():  # a parent that got its value has called us
+                    return
                 value = self._source()
         except Exception as error:
             self.set_exception(error)

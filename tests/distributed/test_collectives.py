@@ -252,7 +252,7 @@ def attempt(call):
         (lambda r: dist.all_reduce([1.0, 2.0]), TypeError, "must be a numpy array or a simdist Tensor, got list"),
         (lambda r: dist.all_reduce(np.array(["a"])), TypeError, "only arrays of numbers can be sent"),
         (lambda r: dist.all_reduce(np.broadcast_to(1.0, (3,))), ValueError, "read-only array"),
-        (lambda r: dist.all_reduce(np.arange(3), op=dist.ReduceOp.AVG), ValueError, "AVG of int64: an average is not a whole number"),
+        (lambda r: dist.all_reduce(np.arange(3), op=dist.ReduceOp.AVG), ValueError, "an average is not a whole number"),
         (lambda r: dist.all_reduce(np.zeros(3), op="sum"), TypeError, "op must be a ReduceOp"),
         (lambda r: dist.all_reduce(sd.ones(3, requires_grad=True) * 2), GradientError, "gradients flow through"),
         (lambda r: dist.broadcast(np.zeros(3)), ValueError, "give either src .* or group_src"),
