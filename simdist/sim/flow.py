@@ -12,6 +12,8 @@ the rates anew, of those flows only that a change can reach over common links.
 for each byte that every edge of the ring carries. ``units`` says how often, and fairness is between rates: the collective
 gets what four separate flows would get. A *limit* is a rate that the flow does not exceed even alone.
 
+*Classes.* Where few patterns of use occur, one link can stand for many that are alike (``sim.link_classes``).
+
 *Lines.* Flows of the same ``key`` are one connection: they go one after the other, in the order of their times.
 
 Flows are looked at in the order of their keys: who came first at one instant does not show.
@@ -26,6 +28,7 @@ from itertools import count
 
 from .fairness import MANY, fair_rates
 from .kernel import Kernel
+from .link_classes import LinkClasses
 
 __all__ = ["Flow", "FlowNet"]
 
@@ -39,8 +42,8 @@ class Flow:
 
     Attributes:
         key: its connection, and its place in the order in which flows are looked at.
-        links: the links that it uses, each once.
-        units: how often it uses each of them, or None: once.
+        use: the links that it uses, each once, and how often each (None: once).
+        links, units: the same, or one link of each class.
         size: how much is carried, bytes.
         limit: bytes per second that it does not exceed.
         done: called with the flow when it has ended.
@@ -51,7 +54,7 @@ class Flow:
     """
 
     __slots__ = ("began", "done", "end", "key", "left", "limit", "links", "number", "rate", "since", "size", "time",
-                 "units")  # fmt: skip
+                 "units", "use")  # fmt: skip
 
     def __init__(
         self,
@@ -63,7 +66,8 @@ class Flow:
         time: float,
         done: Callable[[Flow], None],
     ) -> None:
-        self.key, self.links, self.units, self.limit, self.done = key, links, units, limit, done
+        self.key, self.limit, self.done = key, limit, done
+        self.use = self.links, self.units = links, units
         self.time = self.began = self.since = time
         self.size = self.left = size
         self.rate = self.end = 0.0
@@ -85,6 +89,7 @@ class FlowNet:
 
     Attributes:
         active: the flows that are under way, by key.
+        classes: links that are alike, if flows are to be merged; set it before the first flow starts.
         recomputed: how often rates were computed for flows that share.
     """
 
@@ -92,6 +97,7 @@ class FlowNet:
         self.kernel, self.capacities, self.many = kernel, list(capacities), many
         self.active: dict[tuple[int, ...], Flow] = {}
         self.recomputed = 0
+        self.classes: LinkClasses | None = None
         self._users: list[dict[Flow, None]] = [{} for _ in self.capacities]
         self._lines: dict[tuple[int, ...], deque[Flow]] = {}
         self._arrivals: dict[float, list[Flow]] = {}
@@ -174,6 +180,8 @@ class FlowNet:
             flow.end = flow.began
             flow.done(flow)
             return
+        if self.classes is not None:
+            self._merge(flow, self.classes)
         self.active[key] = flow
         users = self._users
         for link in flow.links:
@@ -198,6 +206,18 @@ class FlowNet:
             self._come(follower, changed)
         if line is not None and not line:
             del self._lines[key]
+
+    def _merge(self, flow: Flow, classes: LinkClasses) -> None:
+        """Count the flow on one link of each class; if it splits classes, those under way are counted anew."""
+        if classes.add(flow.use):
+            users = self._users
+            for other in self.active.values():
+                for link in other.links:
+                    del users[link][other]
+                other.links, other.units = classes.merged(other.use)
+                for link in other.links:
+                    users[link][other] = None
+        flow.links, flow.units = classes.merged(flow.use)
 
     # -- rates ------------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Protocol
 from simdist.cluster import Cluster
 from simdist.comm.call import Call
 
+from .coflow import Coflow
 from .kernel import Kernel
 from .network import Network
 from .timetable import Course, Timetable, timetable
@@ -135,12 +136,24 @@ def _formula(kernel: Kernel, network: Network) -> Level:
     return Formula(Timetables(network.cluster), network.flows)
 
 
+def _coflow(kernel: Kernel, network: Network) -> Level:
+    return Coflow(Timetables(network.cluster).of, network)
+
+
+def _coflow_fluid(kernel: Kernel, network: Network) -> Level:
+    return Coflow(Timetables(network.cluster).of, network, "fluid")
+
+
 MESSAGES = "messages"
 
 LEVELS: dict[str, Row] = {
     row.name: row
     for row in (
         Row("formula", "each collective alone, all ranks together: one closed form", _formula),
+        Row(
+            "coflow", "each collective one flow that shares links with all others; rounds wait for each other", _coflow
+        ),
+        Row("coflow-fluid", "the same, optimistic: latencies hide behind the bytes of others", _coflow_fluid),
         Row("steps", "each collective alone, round by round from each rank's own start", _steps),
         Row(MESSAGES, "every message on its own, links shared with all others", _messages),
     )

@@ -29,7 +29,7 @@ from simdist.comm.algorithm import plan
 from simdist.comm.call import Call, Request
 from simdist.comm.rehearsal import rehearse
 
-__all__ = ["Course", "Round", "Timetable", "timetable"]
+__all__ = ["Course", "Round", "Timetable", "Totals", "timetable"]
 
 _Array = np.ndarray[Any, Any]
 ChunkBytes = Callable[[int, int], int]
@@ -71,11 +71,28 @@ class Course(NamedTuple):
             yield ranks[src], ranks[dst], posted, ready, arrived, nbytes, self.label
 
 
+class Totals(NamedTuple):
+    """All rounds of a collective together.
+
+    Attributes:
+        carried: (src, dst, bytes) of each pair of group ranks that exchanges something.
+        chain: bytes of the largest message of each round, added up.
+        seconds: for how long bytes move if every round waits for its slowest message: without latencies.
+    """
+
+    carried: list[tuple[int, int, int]]
+    chain: int
+    seconds: float
+
+
 class Timetable(Protocol):
     """What both kinds of timetable can tell."""
 
     def finish(self, starts: Sequence[float]) -> list[float]:
         """When each rank is done, from when each entered; seconds, by group rank."""
+
+    def totals(self) -> Totals:
+        """What is carried in all rounds together."""
 
     def messages(self, starts: Sequence[float]) -> Iterator[tuple[int, int, float, float, float, int]]:
         """(src, dst, when the sender posted, when both had, when it arrived, bytes) of each message, in rounds."""
@@ -97,6 +114,16 @@ class _Rounds:
             until[dst] = np.maximum(until[dst], left + latency)
         finished: list[float] = until.tolist()
         return finished
+
+    def totals(self) -> Totals:
+        carried: Counter[tuple[int, int]] = Counter()
+        chain, duration = 0, 0.0
+        for _, src, dst, nbytes, seconds, _ in self.rounds:
+            for a, b, amount in zip(src.tolist(), dst.tolist(), nbytes.tolist(), strict=True):
+                carried[a, b] += amount
+            chain += int(nbytes.max(initial=0))
+            duration += float(seconds.max(initial=0.0))
+        return Totals([(a, b, amount) for (a, b), amount in carried.items()], chain, duration)
 
     def messages(self, starts: Sequence[float]) -> Iterator[tuple[int, int, float, float, float, int]]:
         posted = np.array(starts, np.float64)
@@ -143,6 +170,16 @@ class _Ring:
             np.maximum(left, arrived, out=now)
         finished: list[float] = now.tolist()
         return finished
+
+    def totals(self) -> Totals:
+        size = self.size
+        amounts = sum(self.nbytes[chunk : chunk + size] for chunk in self.chunks)
+        carried = [(src, (src + 1) % size, int(amount)) for src, amount in enumerate(np.asarray(amounts).tolist())]
+        return Totals(
+            carried,
+            len(self.chunks) * int(self.nbytes.max()),
+            sum([float(seconds.max()) for seconds in self._seconds()]),
+        )
 
     def messages(self, starts: Sequence[float]) -> Iterator[tuple[int, int, float, float, float, int]]:
         now = np.array(starts, np.float64)
