@@ -1,0 +1,5 @@
+"""Collectives inside a model: ``functional``."""
+
+from . import functional
+
+__all__ = ["functional"]
