@@ -7,6 +7,7 @@ one means is written in ``comm.definitions``. With ``async_op=True`` they return
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -191,15 +192,29 @@ def scatter(
     )
 
 
-def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_ids: object = None) -> Work | None:
+def barrier(
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    device_ids: object = None,
+    timeout: float | timedelta | None = None,
+) -> Work | None:
     """Return when every rank of the group has called it.
 
     Args:
         group: None for the world.
         async_op: return a Work at once.
         device_ids: accepted for torch's sake.
+        timeout: limit in seconds of the backend's clock, or a ``timedelta``; None: the group's, or the run's.
+
+    Raises:
+        DistTimeoutError: it took longer than the timeout.
     """
     found = enter(group, "barrier")
     if found is None:
+        return None
+    if timeout is not None and not async_op:
+        work = issue(found, "barrier", _EMPTY.copy(), async_op=True)
+        assert work is not None
+        work.wait(timeout)
         return None
     return issue(found, "barrier", _EMPTY.copy(), async_op=async_op)
