@@ -11,13 +11,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .binomial import binomial_broadcast, binomial_reduce
+from .binomial import binomial_broadcast, binomial_gather, binomial_reduce, binomial_scatter
+from .bruck import bruck_all_gather, bruck_all_to_all
+from .composed import reduce_scatter_gather_reduce, scatter_all_gather_broadcast, star_all_reduce
 from .dissemination import dissemination_barrier
+from .halving_doubling import halving_doubling_all_reduce, power_of_two
 from .layout import FLAT, Layout
 from .pairwise import pairwise_all_to_all
+from .pipelined_chain import as_laid_out, chain_broadcast, chain_reduce
+from .recursive_doubling import recursive_doubling_all_reduce
 from .ring import ring_all_gather, ring_all_reduce, ring_reduce_scatter
-from .star import star_gather, star_scatter
+from .star import star_broadcast, star_gather, star_reduce, star_scatter
 from .step import Step
+from .torus import grid_pieces, hierarchical_all_reduce, hierarchical_pieces, torus_all_reduce
 
 __all__ = ["ALGORITHMS", "DEFAULT", "Algorithm", "one", "per_pair", "per_rank", "plan"]
 
@@ -52,6 +58,7 @@ class Algorithm:
         pieces: (size, layout) -> number of chunks into which the buffer is cut. Where the collective itself says which
             rank owns what (all-gather, reduce-scatter, gather, scatter) it is one chunk per rank.
         symmetric: True if nobody can be done before everybody has come (in each step every rank sends and receives).
+        equal_blocks: True if all blocks of an all-to-all must have one size.
         ring: True if every rank sends to its right neighbour only, in chunks of one size where the buffer divides.
     """
 
@@ -61,6 +68,7 @@ class Algorithm:
     pieces: Callable[[int, Layout], int] = per_rank
     symmetric: bool = False
     ring: bool = False
+    equal_blocks: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -78,11 +86,28 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("star_scatter", "scatter", star_scatter),
         Algorithm("pairwise_all_to_all", "all_to_all", pairwise_all_to_all, pieces=per_pair, symmetric=True),
         Algorithm("dissemination_barrier", "barrier", dissemination_barrier, pieces=one, symmetric=True),
+        Algorithm("recursive_doubling_all_reduce", "all_reduce", recursive_doubling_all_reduce, pieces=one),
+        Algorithm("halving_doubling_all_reduce", "all_reduce", halving_doubling_all_reduce, pieces=power_of_two),
+        Algorithm("torus_all_reduce", "all_reduce", torus_all_reduce, pieces=grid_pieces),
+        Algorithm("hierarchical_all_reduce", "all_reduce", hierarchical_all_reduce, pieces=hierarchical_pieces),
+        Algorithm("star_all_reduce", "all_reduce", star_all_reduce, pieces=one),
+        Algorithm("bruck_all_gather", "all_gather", bruck_all_gather, symmetric=True),
+        Algorithm(
+            "bruck_all_to_all", "all_to_all", bruck_all_to_all, pieces=per_pair, symmetric=True, equal_blocks=True
+        ),
+        Algorithm("scatter_all_gather_broadcast", "broadcast", scatter_all_gather_broadcast),
+        Algorithm("chain_broadcast", "broadcast", chain_broadcast, pieces=as_laid_out),
+        Algorithm("star_broadcast", "broadcast", star_broadcast, pieces=one),
+        Algorithm("reduce_scatter_gather_reduce", "reduce", reduce_scatter_gather_reduce),
+        Algorithm("chain_reduce", "reduce", chain_reduce, pieces=as_laid_out),
+        Algorithm("star_reduce", "reduce", star_reduce, pieces=one),
+        Algorithm("binomial_gather", "gather", binomial_gather),
+        Algorithm("binomial_scatter", "scatter", binomial_scatter),
     )
 }
 
-DEFAULT: dict[str, Algorithm] = {row.collective: row for row in ALGORITHMS.values()}
-"""The algorithm of each collective."""
+DEFAULT: dict[str, Algorithm] = {row.collective: row for row in reversed(ALGORITHMS.values())}
+"""The algorithm of each collective: the first row of the table."""
 
 
 @lru_cache(maxsize=256)
