@@ -49,7 +49,7 @@ def broadcast(
     array = writeable(tensor, "broadcast: tensor")
     flat, shared = flatten(array, async_op)
     finish = None if shared else unflatten(array, flat)
-    return issue(found, "broadcast", flat, array.shape, None, finish, async_op, root=root)
+    return issue(found, "broadcast", flat, array.shape, None, finish, async_op, root=root, result=(tensor,))
 
 
 def all_gather_into_tensor(

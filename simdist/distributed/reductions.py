@@ -43,7 +43,8 @@ def all_reduce(
         return None
     array = writeable(tensor, "all_reduce: tensor")
     flat, shared = flatten(array, async_op)
-    return issue(found, "all_reduce", flat, array.shape, op, None if shared else unflatten(array, flat), async_op)
+    finish = None if shared else unflatten(array, flat)
+    return issue(found, "all_reduce", flat, array.shape, op, finish, async_op, result=(tensor,))
 
 
 def reduce(
@@ -75,7 +76,7 @@ def reduce(
         if found.members.rank == root:
             array[...] = flat.reshape(array.shape)
 
-    return issue(found, "reduce", flat, array.shape, op, finish, async_op, root=root)
+    return issue(found, "reduce", flat, array.shape, op, finish, async_op, root=root, result=(tensor,))
 
 
 def reduce_scatter_tensor(
@@ -139,4 +140,4 @@ def _reduce_scatter(
     def finish() -> None:
         target[...] = flat[own : own + target.size].reshape(target.shape)
 
-    return issue(group, name, flat, shape, op, finish, async_op, kind="reduce_scatter")
+    return issue(group, name, flat, shape, op, finish, async_op, kind="reduce_scatter", result=(target,))
