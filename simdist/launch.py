@@ -167,6 +167,7 @@ def _run(program: Program, settings: Settings, backend: str, outcome: Outcome) -
         trace,
         outcome.memory_use,
         notes,
+        settings.cluster,
     )
 
 

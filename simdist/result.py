@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .backends.settings import MemoryUse
+from .cluster import Cluster
+from .cost.link_use import LinkUse, link_use
 from .trace import Trace, breakdown, steps
 from .units import format_bytes, format_time
 
@@ -46,6 +48,7 @@ class Run:
         trace: spans, messages, memory points.
         memory: the use of each rank's accelerator memory (empty on a real backend).
         notes: what a person should know about this run.
+        machines: the cluster itself, or None if it is not known.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Run:
     trace: Trace
     memory: list[MemoryUse] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    machines: Cluster | None = None
 
     def __repr__(self) -> str:
         return (
@@ -137,6 +141,22 @@ class Run:
         from .trace.critical_path import critical_path
 
         return critical_path(self.trace)
+
+    def links(self) -> list[LinkUse]:
+        """What every directed link of the cluster carried, for how long, and what share of its capacity that is.
+
+        Returns:
+            One row (name, bytes, seconds busy, utilisation) per link, by the cluster's numbers; from the recorded messages, so an
+            untraced run gives zeros.
+
+        Raises:
+            ValueError: the run does not know its cluster.
+        """
+        if self.machines is None:
+            raise ValueError(
+                f"this run knows only the name of its cluster, {self.cluster!r}: run it again for its links."
+            )
+        return link_use(self.machines, self.trace.flows(), self.time)
 
     # -- pictures ---------------------------------------------------------------------------------------------------
 
