@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 from simdist.backends import context
 from simdist.backends.world import World
 from simdist.comm.call import Members, Request
-from simdist.errors import DistError
+from simdist.errors import GroupError
 
 from .founding import agree, local_number
+from .work import seconds_of
 
 __all__ = [
     "GroupMember", "ProcessGroup", "destroy_process_group", "get_backend", "get_global_rank", "get_group_rank",
@@ -105,15 +107,15 @@ def init_process_group(
         rank: if given, must be the current rank.
 
     Raises:
-        DistError: outside a run, or called twice.
-        ValueError: ``world_size`` or ``rank`` do not fit the run.
+        DistError: outside a run.
+        GroupError: called twice; ``world_size`` or ``rank`` do not fit the run.
     """
     world = context.require("init_process_group")
     for name, given, actual in (("world_size", world_size, world.world_size), ("rank", rank, world.rank)):
         if given not in (-1, actual):
-            raise ValueError(f"rank {world.rank}: init_process_group({name}={given}), but the run has {name} {actual}.")
+            raise GroupError(f"rank {world.rank}: init_process_group({name}={given}), but the run has {name} {actual}.")
     if "group" in world.state and not world.state.pop("implicit", False):
-        raise DistError(
+        raise GroupError(
             f"rank {world.rank}: the default process group exists already; call destroy_process_group() before making it "
             "anew."
         )
@@ -151,11 +153,11 @@ def default_group(world: World) -> ProcessGroup:
     """The world group of the current rank.
 
     Raises:
-        DistError: it does not exist (any more).
+        GroupError: it does not exist (any more).
     """
     group = world.state.get("group")
     if group is None:
-        raise DistError(
+        raise GroupError(
             f"rank {world.rank}: the default process group has not been initialized; call init_process_group() first."
         )
     assert isinstance(group, ProcessGroup)
@@ -164,10 +166,12 @@ def default_group(world: World) -> ProcessGroup:
 
 def new_group(
     ranks: Sequence[int] | None = None,
-    timeout: float | None = None,
+    timeout: float | timedelta | None = None,
     backend: str | None = None,
+    pg_options: object = None,
     use_local_synchronization: bool = False,
     group_desc: str | None = None,
+    device_id: object = None,
 ) -> ProcessGroup:
     """Make a group of some ranks. Every rank of the world must call it, in the same order, members or not.
 
@@ -175,16 +179,18 @@ def new_group(
 
     Args:
         ranks: global ranks, sorted as torch does; None for all.
-        timeout: accepted for torch's sake; the run's limit holds.
+        timeout: seconds of the backend's clock that one wait in the group may take, or a ``timedelta``; None: the run's limit.
         backend: accepted for torch's sake.
+        pg_options: accepted for torch's sake.
         use_local_synchronization: only the members call it, and nobody waits.
         group_desc: a name for texts and traces.
+        device_id: accepted for torch's sake.
 
     Returns:
         The group; on a rank that is no member its ``rank()`` is -1 and collectives on it do nothing.
 
     Raises:
-        ValueError: a rank that does not exist, or twice the same.
+        GroupError: a rank that does not exist, or twice the same.
         CollectiveMismatchError: the ranks' calls differ (checked runs).
         DeadlockError, DistTimeoutError: a rank does not call it (checked runs).
     """
@@ -193,21 +199,25 @@ def new_group(
     chosen = list(range(world.world_size)) if ranks is None else [int(r) for r in ranks]
     for rank in chosen:
         if not 0 <= rank < world.world_size:
-            raise ValueError(
+            raise GroupError(
                 f"rank {world.rank}: new_group({chosen}): rank {rank} is not in 0..{world.world_size - 1}."
             )
     if len(dict.fromkeys(chosen)) != len(chosen):
-        raise ValueError(f"rank {world.rank}: new_group({chosen}) names a rank twice.")
+        raise GroupError(f"rank {world.rank}: new_group({chosen}) names a rank twice.")
     ordered = tuple(sorted(chosen))
     if use_local_synchronization:
         made = world.state.setdefault("local groups", {})
         made[ordered] = made.get(ordered, -1) + 1
-        return ProcessGroup(world, local_number(ordered, made[ordered]), ordered, group_desc or f"group {chosen}")
+        local = ProcessGroup(world, local_number(ordered, made[ordered]), ordered, group_desc or f"group {chosen}")
+        local.timeout = seconds_of(timeout)
+        return local
     if world.checked:
         agree(default, ordered)
     number = world.state["groups"]
     world.state["groups"] = number + 1
-    return ProcessGroup(world, number, ordered, group_desc or f"group {number}")
+    group = ProcessGroup(world, number, ordered, group_desc or f"group {number}")
+    group.timeout = seconds_of(timeout)
+    return group
 
 
 def resolve(group: ProcessGroup | None, what: str) -> ProcessGroup:
@@ -237,11 +247,11 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     """The global rank at position ``group_rank`` of the group.
 
     Raises:
-        ValueError: there is no such position.
+        GroupError: there is no such position.
     """
     ranks = group.members.ranks
     if not 0 <= group_rank < len(ranks):
-        raise ValueError(f"group rank {group_rank} is not in {group!r}: it has {len(ranks)} ranks.")
+        raise GroupError(f"group rank {group_rank} is not in {group!r}: it has {len(ranks)} ranks.")
     return ranks[group_rank]
 
 
@@ -249,10 +259,10 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """The position of ``global_rank`` in the group.
 
     Raises:
-        ValueError: it is no member.
+        GroupError: it is no member.
     """
     if global_rank not in group.members.ranks:
-        raise ValueError(f"global rank {global_rank} is not in {group!r}.")
+        raise GroupError(f"global rank {global_rank} is not in {group!r}.")
     return group.members.ranks.index(global_rank)
 
 
