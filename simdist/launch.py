@@ -78,6 +78,7 @@ def run(
     jitter: float = 0.0,
     strict: bool = False,
     watchdog: float = 600.0,
+    native_collectives: bool = False,
     kwargs: Mapping[str, Any] | None = None,
 ) -> Run:
     """Call ``fn(rank, world_size, *args, **kwargs)`` on every rank and return what happened.
@@ -88,7 +89,8 @@ def run(
         world_size: number of ranks.
         cluster: the simulated machines: a name (``sd.clusters``), a ``Cluster``, a TOML file; None: ``"localhost"``.
             A named preset grows to as many nodes as the ranks need. Real backends take it too, and ignore its speed.
-        backend: ``"sim"`` (simulated) or ``"process"`` (local processes).
+        backend: ``"sim"`` (simulated), ``"process"`` (local processes), ``"mpi"`` (the processes that ``mpiexec`` started: each
+            of them calls ``run``, and gets the whole ``Run``), or one of your own (``backends.register_backend``).
         seed: of all random numbers.
         device: ``"real"``, or ``"meta"`` for shapes only.
         network: level of the network simulation.
@@ -101,6 +103,8 @@ def run(
         jitter: standard deviation of the logarithm of a random factor on each computing time. Simulation only.
         strict: simulate with one event per operation (slow; the oracle of the fast mode).
         watchdog: seconds of host time after which a simulated rank that never waits is stopped.
+        native_collectives: use MPI's own collectives instead of simdist's algorithms (``backend="mpi"`` only); sums of
+            floating-point numbers may then differ in the last bits.
         kwargs: keyword arguments for ``fn``.
 
     Raises:
@@ -109,7 +113,7 @@ def run(
         DeadlockError, DistTimeoutError, CollectiveMismatchError, RankFailedError: what went wrong between ranks.
         Exception: what a rank's function raised, with the rank and the time as a note.
     """
-    launch = find(backend)
+    launch = find(backend).load()
     if device not in DEVICES:
         raise UnknownNameError("device", device, DEVICES)
     world_size = whole("world_size", world_size, 1)
@@ -127,7 +131,10 @@ def run(
         jitter=jitter,
         strict=strict,
         watchdog=watchdog,
+        native_collectives=native_collectives,
     )
+    if native_collectives and backend != "mpi":
+        raise ValueError(f"native_collectives=True hands collectives to an MPI library; backend={backend!r} has none.")
     if context.current() is not None:
         raise DistError(
             "sd.run was called inside a run. A rank cannot start a run of its own; return what the outer program needs and "

@@ -21,7 +21,7 @@ from simdist import place
 from simdist.comm.call import Call, Members
 from simdist.comm.envelope import Envelope
 from simdist.comm.execute import execute
-from simdist.comm.transport import Tag, tag_text
+from simdist.comm.transport import Tag, Transport, tag_text
 from simdist.errors import ClusterError, DistTimeoutError
 from simdist.place import Place
 from simdist.tensor.observe import Listener
@@ -36,7 +36,7 @@ from .program import Program
 from .settings import Outcome, Settings
 from .unwaited import remarks
 
-__all__ = ["ProcessWorld", "launch", "serve"]
+__all__ = ["ProcessWorld", "launch", "outcome_of", "real_options", "serve"]
 
 DEFAULT_TIMEOUT = 300.0
 """Seconds that one wait may take on real processes, where a deadlock cannot be seen at once."""
@@ -109,6 +109,9 @@ class _ThreadWork:
 
 _Queue = queue.SimpleQueue[_ThreadWork | None]
 
+Native = Callable[[Call, Transport], bool]
+"""Carries out a collective in another way than by its steps; False if it cannot do this one."""
+
 
 class ProcessWorld:
     """One rank in a process of its own."""
@@ -125,6 +128,7 @@ class ProcessWorld:
         self.unwaited: dict[_Recorded | _ThreadWork, str] = {}
         self.listener: Listener | None = None
         self.spans: list[Any] = []
+        self.native: Native | None = None
         self._envelopes: dict[
             tuple[Any, ...], tuple[bytes, object]
         ] = {}  # keeps the code object: so its id stays its own
@@ -193,7 +197,9 @@ class ProcessWorld:
     def perform(self, call: Call) -> None:
         """Run a collective on the calling thread and record it on the group's stream."""
         began = self.now()
-        execute(call, _GroupTransport(self.endpoint, call, self.checked))
+        transport = _GroupTransport(self.endpoint, call, self.checked)
+        if self.native is None or not self.native(call, transport):
+            execute(call, transport)
         stream = f"comm:{call.members.id}"
         self.spans.append((self.rank, stream, "communication", call.label, began, self.now(), call.details))
 
@@ -299,11 +305,24 @@ def launch(program: Program, entry: Callable[..., Any], settings: Settings) -> O
     Raises:
         What ``backends.process.launch`` raises.
     """
+    options = real_options(settings, "process", entry, program)
+    done = launch_processes(
+        program.fn, program.args, world_size=settings.world_size, options=options, entry=f"{__name__}:{serve.__name__}"
+    )
+    return outcome_of(done.results, done.payloads, settings.traced)
+
+
+def real_options(settings: Settings, backend: str, entry: Callable[..., Any], program: Program) -> ProcessOptions:
+    """What the ranks of a real run are told.
+
+    Raises:
+        ClusterError: something is asked for that only a simulation can do.
+    """
     if settings.stragglers or settings.jitter:
         raise ClusterError(
-            "stragglers and jitter are simulated; on backend='process' machines are as fast as they are."
+            f"stragglers and jitter are simulated; on backend={backend!r} machines are as fast as they are."
         )
-    options = ProcessOptions(
+    return ProcessOptions(
         timeout=DEFAULT_TIMEOUT if settings.timeout is None else settings.timeout,
         seed=settings.seed,
         checked=settings.checked,
@@ -312,13 +331,14 @@ def launch(program: Program, entry: Callable[..., Any], settings: Settings) -> O
         eager_limit=settings.eager_limit,
         extra={"entry": f"{entry.__module__}:{entry.__qualname__}", "kwargs": dict(program.kwargs or {})},
     )
-    done = launch_processes(
-        program.fn, program.args, world_size=settings.world_size, options=options, entry=f"{__name__}:{serve.__name__}"
-    )
-    ends = [payload[2] for payload in done.payloads]
+
+
+def outcome_of(results: list[Any], payloads: list[Any], traced: bool) -> Outcome:
+    """The outcome of a real run, from what each rank returned and what its ``finish`` gave."""
+    ends = [payload[2] for payload in payloads]
     end = max(ends, default=0.0)
-    spans = [row for payload in done.payloads for row in payload[0]] if settings.traced else []
-    if settings.traced:
+    spans = [row for payload in payloads for row in payload[0]] if traced else []
+    if traced:
         spans += [(rank, MAIN, "idle", "returned", t, end, None) for rank, t in enumerate(ends) if t < end]
-    notes = [note for payload in done.payloads for note in payload[1]]
-    return Outcome(done.results, end, ends, sorted(spans, key=lambda row: (row[4], row[0], row[1])), [], [], [], notes)
+    notes = [note for payload in payloads for note in payload[1]]
+    return Outcome(results, end, ends, sorted(spans, key=lambda row: (row[4], row[0], row[1])), [], [], [], notes)

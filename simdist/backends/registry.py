@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from simdist.errors import UnknownNameError
 
@@ -26,17 +26,27 @@ class Backend:
         name: what a person types.
         what: one sentence about it.
         target: ``"module:function"`` of its launch function.
+        station: ``"module:function"`` that gives (rank, number of processes) of this process, where the processes of a run were
+            there before it; empty where the backend makes its ranks itself.
     """
 
     name: str
     what: str
     target: str
+    station: str = ""
 
     def load(self) -> Callable[..., Outcome]:
         """Import and return the launch function."""
-        module, _, function = self.target.partition(":")
-        found: Callable[..., Outcome] = getattr(import_module(module, __package__), function)
-        return found
+        return cast("Callable[..., Outcome]", _named(self.target))
+
+    def place(self) -> tuple[int, int] | None:
+        """(rank, number of processes) of this process, or None if the backend makes its ranks itself."""
+        return cast("tuple[int, int]", _named(self.station)()) if self.station else None
+
+
+def _named(path: str) -> Any:
+    module, _, function = path.partition(":")
+    return getattr(import_module(module, __package__), function)
 
 
 BACKENDS: dict[str, Backend] = {
@@ -44,16 +54,19 @@ BACKENDS: dict[str, Backend] = {
     for row in (
         Backend("sim", "all ranks in this process under a simulated clock", ".sim:launch"),
         Backend("process", "one local process per rank, for real", ".process_world:launch"),
+        Backend(
+            "mpi", "one MPI process per rank, on one machine or several", ".mpi.launcher:launch", ".mpi.library:station"
+        ),
     )
 }
 
 
-def find(name: str) -> Any:
-    """The launch function of the backend ``name``.
+def find(name: str) -> Backend:
+    """The backend ``name``.
 
     Raises:
         UnknownNameError: there is no such backend.
     """
     if name not in BACKENDS:
         raise UnknownNameError("backend", name, BACKENDS)
-    return BACKENDS[name].load()
+    return BACKENDS[name]

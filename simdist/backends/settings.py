@@ -80,6 +80,7 @@ class Settings:
     strict: bool = False
     shortcut: bool = True
     watchdog: float = 600.0
+    native_collectives: bool = False
 
     def __post_init__(self) -> None:
         clean = {
