@@ -6,9 +6,10 @@ traceback of *their* code, without simdist's frames in between; what simdist not
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import typer
 import simdist
 from simdist.errors import ClusterError, SimdistError, UnknownNameError
 
-__all__ = ["EXIT_CODES", "UsageError", "describe", "exit_code", "taught"]
+__all__ = ["EXIT_CODES", "UsageError", "describe", "exit_code", "one_voice", "taught"]
 
 
 class UsageError(SimdistError):
@@ -65,6 +66,23 @@ def describe(error: BaseException) -> str:
     frames = [frame for frame in shown.stack if _theirs(frame)]
     head = ["Traceback (most recent call last), your code only:\n", *traceback.format_list(frames)] if frames else []
     return "".join([*head, *shown.format_exception_only()]).rstrip("\n")
+
+
+@contextlib.contextmanager
+def one_voice(speaks: bool) -> Iterator[None]:
+    """Where several processes run one command (under mpiexec), one of them speaks.
+
+    Args:
+        speaks: whether it is this one. The others do the same, write nothing to standard output, leave no file, and end with
+            the same exit code.
+    """
+    if speaks:
+        yield
+        return
+    try:
+        yield
+    except Exception as error:
+        raise typer.Exit(exit_code(error)) from None
 
 
 def taught(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 import simdist as sd
-from simdist.cli.failure import taught
+from simdist.backends.registry import find
+from simdist.cli.failure import one_voice, taught
 from simdist.cli.output import jsonable, print_json, print_table, quiet_stdout
 from simdist.cli.picture import check, check_directory, save
 from simdist.cli.program import arguments, load
@@ -16,15 +17,24 @@ from simdist.units import format_time
 
 __all__ = ["run"]
 
+_RANKS = 4  # where nobody has started any
+
 
 @taught
 def run(
     program: Annotated[str, typer.Argument(metavar="FILE:FUNCTION", help="A Python file and a function in it.")],
-    world_size: Annotated[int, typer.Option("--world-size", "-n", min=1, help="How many ranks.")] = 4,
+    world_size: Annotated[
+        int | None,
+        typer.Option(
+            "--world-size", "-n", min=1, help="How many ranks. Default: 4; under mpiexec as many as it started."
+        ),
+    ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="A name from `simdist clusters`, or a .toml file. Default: localhost.")
     ] = None,
-    backend: Annotated[str, typer.Option(help="`sim`: simulated ranks. `process`: real local processes.")] = "sim",
+    backend: Annotated[
+        str, typer.Option(help="`sim`: simulated ranks. `process`: real local processes. `mpi`: those of mpiexec.")
+    ] = "sim",
     seed: Annotated[int, typer.Option(help="Where all random numbers come from.")] = 0,
     device: Annotated[str, typer.Option(help="`real`: numbers. `meta`: shapes and times only.")] = "real",
     arg: Annotated[
@@ -42,16 +52,30 @@ def run(
     `simdist run train.py:train --world-size 8 --cluster dgx-a100 --arg steps=10 --report --timeline timeline.png`
 
     The same function for real, on this machine: `simdist run train.py:train -n 4 --backend process`
+
+    Under MPI, on one machine or several: `mpiexec -n 4 simdist run train.py:train --backend mpi`
     """
-    check(timeline)
-    check_directory(trace)
+    first, processes = find(backend).place() or (0, _RANKS)
+    world_size = world_size or processes
+    with one_voice(first == 0):
+        check(timeline)
+        check_directory(trace)
+        with quiet_stdout(as_json):
+            outcome = _call(program, world_size, backend, cluster, seed, device, arg or ())
+        if first == 0:
+            _show(outcome, timeline, trace, report, as_json)
+
+
+def _call(
+    program: str, world_size: int, backend: str, cluster: str | None, seed: int, device: str, arg: list[str] | tuple[()]
+) -> Any:
+    function = load(program)
+    kwargs = arguments(function, arg)
     options: dict[str, Any] = {"cluster": cluster} if cluster else {}
-    with quiet_stdout(as_json):
-        function = load(program)
-        kwargs = arguments(function, arg or ())
-        outcome = sd.run(
-            function, world_size=world_size, backend=backend, seed=seed, device=device, kwargs=kwargs, **options
-        )
+    return sd.run(function, world_size=world_size, backend=backend, seed=seed, device=device, kwargs=kwargs, **options)
+
+
+def _show(outcome: Any, timeline: Path | None, trace: Path | None, report: bool, as_json: bool) -> None:
     written = {}
     if timeline is not None:
         written["timeline"] = save(outcome.timeline(), timeline)
@@ -61,13 +85,13 @@ def run(
     if as_json:
         print_json(_summary(outcome, report) | written)
         return
-    clock = "simulated" if backend == "sim" else "measured"
+    clock = "simulated" if outcome.backend == "sim" else "measured"
     rows = [
         (rank, format_time(seconds), _short(result))
         for rank, (seconds, result) in enumerate(zip(outcome.rank_times, outcome.results, strict=True))
     ]
     print_table(("rank", f"time ({clock})", "result"), rows)
-    typer.echo(f"{world_size} ranks, backend {backend}: {format_time(outcome.time)} ({clock})")
+    typer.echo(f"{outcome.world_size} ranks, backend {outcome.backend}: {format_time(outcome.time)} ({clock})")
     if report:
         typer.echo(f"\n{outcome.report()}")
     for what, path in written.items():
