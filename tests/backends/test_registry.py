@@ -6,8 +6,8 @@ from simdist.errors import UnknownNameError
 
 
 def test_every_backend_can_be_loaded():
-    assert list(BACKENDS) == ["sim", "process"]
-    assert all(callable(find(name)) for name in BACKENDS)
+    assert list(BACKENDS) == ["sim", "process", "mpi"]
+    assert all(callable(find(name).load()) for name in BACKENDS)
 
 
 def test_unknown_names_come_with_the_nearest():

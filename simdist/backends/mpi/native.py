@@ -9,7 +9,6 @@ Checked runs compare the calls first: each rank exchanges an empty message with 
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +48,6 @@ class Native:
     def __init__(self, endpoint: MpiEndpoint, checked: bool, timeout: float | None) -> None:
         self._endpoint, self._checked, self._timeout = endpoint, checked, timeout
         self._groups: dict[int, Any] = {}
-        self._making = threading.Lock()
 
     def __call__(self, call: Call, transport: Transport) -> bool:
         """Do it, if MPI can; whether it was done."""
@@ -57,7 +55,9 @@ class Native:
         if start is None:
             return False
         if self._checked:
-            _compare(call, transport)
+            _exchange(call, transport, 1)
+        if call.members.id not in self._groups:
+            self._make_group(call, transport)
         request, finish = start()
         self._wait(call, request)
         finish()
@@ -78,19 +78,21 @@ class Native:
             if name in ("MIN", "MAX") and flat.dtype.kind == "c":
                 return None
             operation = getattr(mpi(), name)
-        return lambda: row(self._group(call), call, operation)
+        return lambda: row(self._groups[request.members.id], call, operation)
 
-    def _group(self, call: Call) -> Any:
-        """The communicator of the call's group; made when its members first meet."""
-        members = call.members
-        with self._making:
-            found = self._groups.get(members.id)
-            if found is None:
-                world = communicators().control
-                group = world.Get_group().Incl(list(members.ranks))
-                found = self._groups[members.id] = world.Create_group(group, members.id)
-                found.Set_errhandler(mpi().ERRORS_RETURN)
-        return found
+    def _make_group(self, call: Call, transport: Transport) -> None:
+        """Make the communicator of the call's group.
+
+        MPI blocks there until all members have come, and nothing could interrupt it: so they meet by our messages first.
+        """
+        distance = 1
+        while distance < transport.size:
+            _exchange(call, transport, distance)
+            distance *= 2
+        world = communicators().control
+        made = world.Create_group(world.Get_group().Incl(list(call.members.ranks)), call.members.id)
+        made.Set_errhandler(mpi().ERRORS_RETURN)
+        self._groups[call.members.id] = made
 
     def _wait(self, call: Call, request: Any) -> None:
         mutex = self._endpoint.mutex
@@ -112,13 +114,12 @@ class Native:
             pause = min(2 * pause, _LONGEST)
 
 
-def _compare(call: Call, transport: Transport) -> None:
-    """Exchange an empty message with both neighbours: its note carries what this rank calls."""
+def _exchange(call: Call, transport: Transport, distance: int) -> None:
+    """Exchange an empty message with the ranks at this distance on both sides: its note carries what this rank calls."""
     me, size, tag = transport.rank, transport.size, tag_of(call)
-    right, left = (me + 1) % size, (me - 1) % size
     empty = np.empty(0, np.uint8)
-    arriving = transport.irecv(empty, left, tag)
-    transport.isend(empty, right, tag).wait()
+    arriving = transport.irecv(empty, (me - distance) % size, tag)
+    transport.isend(empty, (me + distance) % size, tag).wait()
     arriving.wait()
 
 
