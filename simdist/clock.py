@@ -48,7 +48,7 @@ def compute(
     Args:
         flops: floating point operations.
         bytes: bytes moved between the accelerator and its memory.
-        seconds: how long it takes; replaces what the roofline says of flops and bytes.
+        seconds: how long it takes; replaces what the roofline says of flops and bytes, which are not looked at then.
         name: how it is called in the trace.
         dtype: which peak rate counts.
 
@@ -58,13 +58,14 @@ def compute(
         ValueError: a negative amount.
         DistError: outside a run.
     """
-    if not (flops >= 0 and bytes >= 0):
+    world = context.current() or context.require("sd.compute")
+    if seconds is not None:
+        world.charge("compute", name, seconds if 0.0 <= seconds < math.inf else _duration("compute", seconds))
+    elif flops >= 0 and bytes >= 0:
+        world.compute(flops, bytes, name, dtype)
+    else:
         what, amount = ("bytes", bytes) if flops >= 0 else ("flops", flops)
         raise ValueError(f"sd.compute({what}={amount!r}): the amount must be 0 or positive.")
-    if seconds is not None and not 0.0 <= seconds < math.inf:
-        seconds = _duration("compute", seconds)
-    world = context.current() or context.require("sd.compute")
-    world.compute(flops, bytes, seconds, name, dtype)
 
 
 def _duration(what: str, seconds: float) -> float:

@@ -148,8 +148,11 @@ class ProcessWorld:
         time.sleep(seconds)
         self.record(began, "sleep", "sleep")
 
-    def compute(self, flops: float, nbytes: float, seconds: float | None, name: str, dtype: str) -> None:
+    def charge(self, kind: str, name: str, seconds: float) -> None:
         """Nothing: on a real backend work takes the time it takes."""
+
+    def compute(self, flops: float, nbytes: float, name: str, dtype: str) -> None:
+        """Nothing, for the same reason."""
 
     def record(self, began: float, kind: str, name: str) -> None:
         """The main program did ``kind`` from ``began`` until now, and computed before that."""

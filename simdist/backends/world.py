@@ -50,8 +50,11 @@ class World(Protocol):
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
 
-    def compute(self, flops: float, nbytes: float, seconds: float | None, name: str, dtype: str) -> None:
-        """Charge work by hand (a real backend does nothing: its work takes the time it takes)."""
+    def charge(self, kind: str, name: str, seconds: float) -> None:
+        """The accelerator is busy for ``seconds`` (a real backend does nothing: its work takes the time it takes)."""
+
+    def compute(self, flops: float, nbytes: float, name: str, dtype: str) -> None:
+        """The same for as long as the roofline says of ``flops`` and ``nbytes``."""
 
     def isend(self, buf: Any, dst: int, tag: Tag, where: Place | None) -> Work:
         """Start to send a contiguous array of any shape to global rank ``dst``."""

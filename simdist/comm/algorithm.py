@@ -46,7 +46,7 @@ def one(size: int, layout: Layout) -> int:
     return 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Algorithm:
     """One way to perform one collective.
 

@@ -114,7 +114,11 @@ class Call:
         where: Place | None = None,
         parts: dict[int, Any] | None = None,
     ) -> None:
-        self.request, self.sequence, self.flat, self.where, self.parts = request, sequence, flat, where, parts
+        self.request = request
+        self.sequence = sequence
+        self.flat = flat
+        self.where = where
+        self.parts = parts
 
     @property
     def members(self) -> Members:

@@ -22,7 +22,7 @@ from simdist.backends import context
 from simdist.errors import GradientError
 from simdist.tensor import MetaArray, Tensor
 
-__all__ = ["array_of", "flatten", "unflatten", "writeable"]
+__all__ = ["array_of", "flatten", "in_place", "writeable"]
 
 _KINDS = "biufc"
 _ARRAYS = (np.ndarray, MetaArray)
@@ -100,10 +100,28 @@ def flatten(array: Any, copy: bool) -> tuple[Any, bool]:
     return array.flatten(), False
 
 
-def unflatten(array: Any, flat: Any) -> Callable[[], None]:
-    """What writes the buffer's contents back through the view ``array``."""
+def in_place(value: Any, what: str, copy: bool) -> tuple[Any, tuple[int, ...], Callable[[], None] | None]:
+    """What a collective needs to know of an array that it overwrites.
+
+    Args:
+        value: a numpy array, Tensor or MetaArray.
+        what: the call and argument, for texts: ``"all_reduce: tensor"``.
+        copy: True if the array must keep its contents until the result is written back.
+
+    Returns:
+        The work buffer, the array's shape, and what writes the result back through the view (None: it is there already).
+
+    Raises:
+        TypeError, ValueError, GradientError: as ``writeable``.
+    """
+    if value.__class__ is MetaArray:
+        return value if len(value.shape) == 1 else value.reshape(-1), value.shape, None
+    array = writeable(value, what)
+    flat, shared = flatten(array, copy)
+    if shared:
+        return flat, array.shape, None
 
     def finish() -> None:
         array[...] = flat.reshape(array.shape)
 
-    return finish
+    return flat, array.shape, finish

@@ -16,7 +16,7 @@ from simdist.errors import ShapeError
 from simdist.tensor import MetaArray
 
 from .array_list import one_per_rank, only_on_root
-from .buffer import array_of, flatten, unflatten, writeable
+from .buffer import array_of, flatten, in_place, writeable
 from .group import ProcessGroup
 from .issue import enter, issue, root_of
 from .work import Work
@@ -46,10 +46,8 @@ def broadcast(
     if found is None:
         return None
     root = root_of(found, src, group_src, "broadcast", ("src", "group_src"))
-    array = writeable(tensor, "broadcast: tensor")
-    flat, shared = flatten(array, async_op)
-    finish = None if shared else unflatten(array, flat)
-    return issue(found, "broadcast", flat, array.shape, None, finish, async_op, root=root, result=(tensor,))
+    flat, shape, finish = in_place(tensor, "broadcast: tensor", async_op)
+    return issue(found, "broadcast", flat, shape, None, finish, async_op, root=root, result=(tensor,))
 
 
 def all_gather_into_tensor(

@@ -15,7 +15,7 @@ from simdist.comm.reduce_op import ReduceOp
 from simdist.errors import ShapeError
 
 from .array_list import one_per_rank
-from .buffer import array_of, flatten, unflatten, writeable
+from .buffer import array_of, flatten, in_place, writeable
 from .group import ProcessGroup
 from .issue import enter, issue, root_of
 from .work import Work
@@ -41,10 +41,8 @@ def all_reduce(
     found = enter(group, "all_reduce")
     if found is None:
         return None
-    array = writeable(tensor, "all_reduce: tensor")
-    flat, shared = flatten(array, async_op)
-    finish = None if shared else unflatten(array, flat)
-    return issue(found, "all_reduce", flat, array.shape, op, finish, async_op, result=(tensor,))
+    flat, shape, finish = in_place(tensor, "all_reduce: tensor", async_op)
+    return issue(found, "all_reduce", flat, shape, op, finish, async_op, result=(tensor,))
 
 
 def reduce(

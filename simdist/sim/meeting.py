@@ -236,8 +236,7 @@ class Meetings:
         self.num_replayed += 1
         calls: list[Call] = meeting.calls  # type: ignore[assignment]  # all have come
         tasks: list[Task] = meeting.tasks  # type: ignore[assignment]
-        meeting.starts = starts = [parked.now for parked in tasks]
-        meeting.last_arrival = max(starts)
+        starts = [parked.now for parked in tasks]
         if calls[0].request.algorithm.collective == "all_to_all":
             blocks.compare(calls)
         hops = meeting.ways.hops if calls[0].request.algorithm.ring else None

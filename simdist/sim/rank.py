@@ -76,22 +76,20 @@ class SimRank:
 
     def charge(self, kind: str, name: str, seconds: float) -> None:
         """The rank's accelerator is busy for ``seconds`` (times the rank's own speed)."""
-        task, kernel = self.main, self.kernel
+        task = self.main
         if not self._exact:
             seconds = self.speed.stretch(seconds)
         start = task.now
         task.now = end = start + seconds
-        if end > kernel.horizon:
-            kernel.advance(task, 0.0)
+        if end > self.kernel.horizon:
+            self.kernel.advance(task, 0.0)
         if self.spans is not None and end > start:
             self.spans.append((self.rank, MAIN, kind, name, start, end, None))
         self.billed += 1
 
-    def compute(self, flops: float, nbytes: float, seconds: float | None, name: str, dtype: str) -> None:
-        """Charge work by hand: ``seconds``, or what the roofline says of ``flops`` and ``nbytes``."""
-        if seconds is None:
-            seconds = roofline.seconds(self.accelerator, flops, nbytes, dtype, None)
-        self.charge("compute", name, seconds)
+    def compute(self, flops: float, nbytes: float, name: str, dtype: str) -> None:
+        """Charge what the roofline says of ``flops`` and ``nbytes``."""
+        self.charge("compute", name, roofline.seconds(self.accelerator, flops, nbytes, dtype, None))
 
     def sleep(self, seconds: float) -> None:
         """Let time pass without using anything."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from simdist.comm.algorithm import Algorithm, plan
@@ -97,9 +96,9 @@ def _has_data(call: Call) -> bool:
 def _in_step(call: Call, now: float, hops: Hops) -> float:
     """When all ranks are done, if they start together at ``now``: one clock for all."""
     request = call.request
-    durations = _durations(request.algorithm, len(request.members.ranks), call.flat.nbytes, hops)
-    *_, end = accumulate(durations, initial=now)  # one addition after the other, as the messages make them
-    return end
+    for seconds in _durations(request.algorithm, len(request.members.ranks), call.flat.nbytes, hops):
+        now += seconds  # one addition after the other, as the messages make them; sum() rounds otherwise
+    return now
 
 
 @lru_cache(maxsize=1024)

@@ -26,7 +26,7 @@ def test_asking_costs_a_microsecond_and_lets_the_others_run():
 
 def test_compute_by_hand_and_sleep_are_told_apart():
     def program(rank):
-        rank.compute(0.0, 0.0, 1e-3, "mine", "float32")
+        rank.charge("compute", "mine", 1e-3)
         rank.sleep(2e-3)
 
     spans = run(program, 1).spans
