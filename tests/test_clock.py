@@ -50,6 +50,22 @@ def test_amounts_of_work_cannot_be_negative():
         in_a_rank(lambda: sd.compute(bytes=float("nan")))
 
 
+def test_given_seconds_flops_and_bytes_are_not_looked_at():
+    assert in_a_rank(lambda: sd.compute(flops=-1, bytes=1e15, seconds=0.5)).time == 0.5
+
+
+def charged_by_hand(rank, world_size, work):
+    began = sd.current_time()
+    sd.compute(**work)
+    return sd.current_time() - began
+
+
+@pytest.mark.parametrize("work", [{"seconds": 1e6}, {"flops": 1e30}, {"bytes": 1e30}])
+def test_on_a_real_process_charged_work_takes_no_time(work):
+    (took,) = sd.run(charged_by_hand, work, world_size=1, backend="process").results
+    assert took < 100.0
+
+
 def test_the_seed_of_a_rank():
     from simdist.tensor import random
 

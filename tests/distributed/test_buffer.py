@@ -3,7 +3,7 @@ import pytest
 
 import simdist as sd
 import simdist.distributed as dist
-from simdist.distributed.buffer import array_of, flatten, writeable
+from simdist.distributed.buffer import array_of, flatten, in_place, writeable
 from simdist.errors import GradientError
 from simdist.tensor import MetaArray
 
@@ -30,6 +30,36 @@ def test_scalars_and_shapes():
     flat, shared = flatten(MetaArray((2, 3), np.dtype("float32")), copy=True)
     assert shared
     assert flat.shape == (6,)
+
+
+def test_in_place_gives_what_writes_the_result_back_through_the_view():
+    x = np.arange(6.0).reshape(2, 3)
+    flat, shape, finish = in_place(x, "x", copy=False)
+    assert shape == (2, 3)
+    assert finish is None
+    assert np.shares_memory(flat, x)
+    base = np.zeros((2, 2))
+    flat, shape, finish = in_place(base.T, "x", copy=False)
+    assert shape == (2, 2)
+    flat[...] = [1.0, 2.0, 3.0, 4.0]
+    assert not base.any()
+    finish()
+    assert base.tolist() == [[1, 3], [2, 4]]
+
+
+def test_in_place_needs_no_way_back_for_shapes():
+    for shape in ((), (6,), (2, 3)):
+        flat, seen, finish = in_place(MetaArray(shape, np.dtype("float32")), "x", copy=True)
+        assert flat.shape == (flat.size,)
+        assert seen == shape
+        assert finish is None
+
+
+def test_in_place_refuses_what_cannot_be_written():
+    x = np.zeros(3)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match=r"x is a read-only array.*Pass a copy"):
+        in_place(x, "x", copy=True)
 
 
 def test_what_is_taken():
