@@ -29,12 +29,14 @@ from simdist.comm.call import Call, Members
 from simdist.comm.execute import execute
 from simdist.errors import CollectiveMismatchError
 from simdist.place import Place, text
+from simdist.tensor.meta import MetaArray
 from simdist.units import format_time
 
 from .attendance import Attendance, Words
 from .kernel import Kernel, Task
 from .network import Network
 from .replay import Hops, replay
+from .timetable import Course, timetable
 from .transport import GroupTransport
 
 __all__ = ["Meeting", "Meetings", "Ways"]
@@ -240,7 +242,10 @@ class Meetings:
         if calls[0].request.algorithm.collective == "all_to_all":
             blocks.compare(calls)
         hops = meeting.ways.hops if calls[0].request.algorithm.ring else None
-        finish = replay(calls, starts, self._wire, hops, self.network.flows)
+        if calls[0].request.algorithm.ring and hops is None and isinstance(calls[0].flat, MetaArray):
+            finish = self._turn(calls, starts)
+        else:
+            finish = replay(calls, starts, self._wire, hops, self.network.flows)
         if self.spans is not None:
             self.spans.append(Attendance(calls[0].request, calls[0].sequence, tuple(starts), tuple(finish)))
         for other, now in zip(tasks, finish, strict=True):
@@ -248,6 +253,13 @@ class Meetings:
         self.kernel.ready += [other.awake for other in reversed(tasks) if other is not task]
         if task.now > self.kernel.stop_time:
             self.kernel.advance(task, 0.0)
+
+    def _turn(self, calls: list[Call], starts: list[float]) -> list[float]:
+        """A ring of shapes only whose hops differ: its timetable has the same expressions, for all ranks at once."""
+        table = timetable(calls, self.network.cluster)
+        if self.network.flows is not None:
+            self.network.flows.append(Course(calls[0].request, calls[0].full_label, table, tuple(starts)))
+        return table.finish(starts)
 
     def _wire(self, src: int, dst: int) -> tuple[float, float]:
         route = self.network.cluster.route(src, dst)

@@ -7,6 +7,7 @@ import pytest
 
 from simdist.comm import DEFAULT
 from simdist.errors import CollectiveMismatchError
+from simdist.tensor import MetaArray
 from tests.sim.programs import MODES, call, picture, run
 
 COLLECTIVES = [name for name in DEFAULT if name not in ("gather", "scatter", "all_to_all")]
@@ -185,3 +186,17 @@ def test_an_unchecked_run_may_bring_different_collectives_to_one_meeting():
 
     with pytest.raises((DeadlockError, ValueError)):
         run(program, 3, checked=False)
+
+
+@pytest.mark.parametrize("world_size", [16, 24])
+@pytest.mark.parametrize("n", [48, 1000])
+@pytest.mark.parametrize("late", [0.0, 1e-5])
+def test_a_ring_of_shapes_across_nodes_is_timed_at_once_and_is_the_messages(world_size, n, late):
+    """Hops inside a node and between nodes differ; ranks come at different times; chunks may be unequal."""
+
+    def program(rank):
+        rank.charge("compute", "w", 1e-9 + late * (rank.rank * 7 % 5))
+        rank.collective(call(rank, 0, MetaArray((n,), np.dtype("float64"))), False)
+
+    pictures = [picture(run(program, world_size, shortcut=shortcut)) for shortcut in (True, False)]
+    assert pictures[0] == pictures[1]
