@@ -90,7 +90,7 @@ def run(
         cluster: the simulated machines: a name (``sd.clusters``), a ``Cluster``, a TOML file; None: ``"localhost"``.
             A named preset grows to as many nodes as the ranks need. Real backends take it too, and ignore its speed.
         backend: ``"sim"`` (simulated), ``"process"`` (local processes), ``"mpi"`` (the processes that ``mpiexec`` started: each
-            of them calls ``run``, and gets the whole ``Run``), or one of your own (``backends.register_backend``).
+            of them calls ``run``, and gets the whole ``Run``).
         seed: of all random numbers.
         device: ``"real"``, or ``"meta"`` for shapes only.
         network: level of the network simulation.
