@@ -18,6 +18,8 @@ from .backends.registry import find
 from .backends.settings import Outcome, Settings, whole
 from .backends.world import World
 from .cluster import Cluster, resolve
+from .comm.algorithm import Algorithm
+from .comm.choose import named
 from .distributed import group
 from .errors import DistError, UnknownNameError
 from .progress import progress
@@ -79,6 +81,7 @@ def run(
     strict: bool = False,
     watchdog: float = 600.0,
     native_collectives: bool = False,
+    algorithms: Mapping[str, str | Algorithm] | None = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> Run:
     """Call ``fn(rank, world_size, *args, **kwargs)`` on every rank and return what happened.
@@ -105,10 +108,12 @@ def run(
         watchdog: seconds of host time after which a simulated rank that never waits is stopped.
         native_collectives: use MPI's own collectives instead of simdist's algorithms (``backend="mpi"`` only); sums of
             floating-point numbers may then differ in the last bits.
+        algorithms: collective -> name of the algorithm that performs it, where it is not to be the usual one:
+            ``{"all_reduce": "recursive_doubling_all_reduce"}`` (``sd.collectives.algorithms()`` lists them).
         kwargs: keyword arguments for ``fn``.
 
     Raises:
-        UnknownNameError: a backend, cluster, device or network level that does not exist.
+        UnknownNameError: a backend, cluster, device, network level or algorithm that does not exist.
         ClusterError: more ranks than the cluster has devices, or a bad description.
         DeadlockError, DistTimeoutError, CollectiveMismatchError, RankFailedError: what went wrong between ranks.
         Exception: what a rank's function raised, with the rank and the time as a note.
@@ -132,6 +137,7 @@ def run(
         strict=strict,
         watchdog=watchdog,
         native_collectives=native_collectives,
+        algorithms=named(algorithms or {}),
     )
     if native_collectives and backend != "mpi":
         raise ValueError(f"native_collectives=True hands collectives to an MPI library; backend={backend!r} has none.")

@@ -19,6 +19,7 @@ from typing import Any
 
 from simdist import place
 from simdist.comm.call import Call, Members
+from simdist.comm.choose import Chooser
 from simdist.comm.envelope import Envelope
 from simdist.comm.execute import execute
 from simdist.comm.transport import Tag, Transport, tag_text
@@ -123,6 +124,7 @@ class ProcessWorld:
         self.rank, self.world_size = endpoint.rank, endpoint.world_size
         self.seed, self.device, self.checked = options.seed, options.device, options.checked
         self.timeout: float | None = options.timeout
+        self.chooser = Chooser(options.cluster, options.extra.get("algorithms", {}))
         self.state: dict[str, Any] = {}
         self.notes: list[str] = []
         self.unwaited: dict[_Recorded | _ThreadWork, str] = {}
@@ -332,7 +334,11 @@ def real_options(settings: Settings, backend: str, entry: Callable[..., Any], pr
         device=settings.device,
         cluster=settings.cluster,
         eager_limit=settings.eager_limit,
-        extra={"entry": f"{entry.__module__}:{entry.__qualname__}", "kwargs": dict(program.kwargs or {})},
+        extra={
+            "entry": f"{entry.__module__}:{entry.__qualname__}",
+            "kwargs": dict(program.kwargs or {}),
+            "algorithms": dict(settings.algorithms),
+        },
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from simdist.cluster import Cluster
+from simdist.comm.algorithm import Algorithm
 
 __all__ = ["MemoryUse", "Outcome", "Settings", "seconds", "whole"]
 
@@ -81,6 +82,7 @@ class Settings:
     shortcut: bool = True
     watchdog: float = 600.0
     native_collectives: bool = False
+    algorithms: Mapping[str, Algorithm] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         clean = {

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from simdist.comm.choose import Chooser
 from simdist.errors import DistBackendError, UnknownNameError
 from simdist.progress import pulse
 from simdist.sim import LEVELS, Job, SimRank
@@ -71,6 +72,7 @@ def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
         lazy=not settings.strict,
         shortcut=settings.shortcut,
         network=settings.network,
+        chooser=Chooser(settings.cluster, settings.algorithms),
     )
 
     with (

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from simdist.comm.call import Call
+from simdist.comm.choose import Chooser
 from simdist.comm.transport import Tag, Work
 from simdist.place import Place
 from simdist.tensor.observe import Listener
@@ -30,6 +31,7 @@ class World(Protocol):
         timeout: explicit limit of any one wait in the backend's own seconds, or None.
         state: what ``simdist.distributed`` keeps per rank (default group, number of groups).
         notes: what the run's report should tell about this rank.
+        chooser: which algorithm a collective uses.
         listener: who bills the primitives that this rank computes, or None.
     """
 
@@ -42,6 +44,7 @@ class World(Protocol):
     timeout: float | None
     state: dict[str, Any]
     notes: list[str]
+    chooser: Chooser
     listener: Listener | None
 
     def now(self) -> float:

@@ -18,7 +18,7 @@ from typing import Any
 from simdist.cli.failure import UsageError
 from simdist.errors import nearest
 
-__all__ = ["arguments", "load"]
+__all__ = ["arguments", "given", "load", "pairs"]
 
 
 def load(spec: str) -> Callable[..., Any]:
@@ -102,6 +102,30 @@ def arguments(function: Callable[..., Any], pairs: Sequence[str]) -> dict[str, A
             )
         values[key] = _literal(text)
     return values
+
+
+def pairs(option: str, words: Sequence[str] | None) -> dict[str, str]:
+    """What an option that is repeated as ``key=value`` gives.
+
+    Args:
+        option: its name, for the text.
+        words: what was written.
+
+    Raises:
+        UsageError: a word without ``=``.
+    """
+    found = {}
+    for word in words or ():
+        key, equals, value = word.partition("=")
+        if not equals or not key or not value:
+            raise UsageError(f"{option} {word!r} is not key=value: for example {option} all_reduce=star_all_reduce.")
+        found[key] = value
+    return found
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that were given: those that are not empty."""
+    return {name: value for name, value in options.items() if value}
 
 
 def _literal(text: str) -> Any:

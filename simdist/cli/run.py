@@ -12,7 +12,7 @@ from simdist.backends.registry import find
 from simdist.cli.failure import one_voice, taught
 from simdist.cli.output import jsonable, print_json, print_table, quiet_stdout
 from simdist.cli.picture import check, check_directory, save
-from simdist.cli.program import arguments, load
+from simdist.cli.program import arguments, given, load, pairs
 from simdist.units import format_time
 
 __all__ = ["run"]
@@ -40,6 +40,13 @@ def run(
     arg: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="An argument of FUNCTION; repeat it.")
     ] = None,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLLECTIVE=NAME", help="all_reduce=star_all_reduce: another algorithm; repeat it."),
+    ] = None,
+    network: Annotated[
+        str | None, typer.Option(help="How closely the network is simulated: `messages`, `steps`, `formula` ...")
+    ] = None,
     timeline: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw who did what when.")] = None,
     trace: Annotated[Path | None, typer.Option(metavar="JSON", help="Save the trace for ui.perfetto.dev.")] = None,
     report: Annotated[bool, typer.Option("--report", help="Print where the time went.")] = False,
@@ -61,18 +68,17 @@ def run(
         check(timeline)
         check_directory(trace)
         with quiet_stdout(as_json):
-            outcome = _call(program, world_size, backend, cluster, seed, device, arg or ())
+            options = given(cluster=cluster, network=network, algorithms=pairs("--algorithm", algorithm))
+            outcome = _call(
+                program, arg or (), world_size=world_size, backend=backend, seed=seed, device=device, **options
+            )
         if first == 0:
             _show(outcome, timeline, trace, report, as_json)
 
 
-def _call(
-    program: str, world_size: int, backend: str, cluster: str | None, seed: int, device: str, arg: list[str] | tuple[()]
-) -> Any:
+def _call(program: str, arg: list[str] | tuple[()], **options: Any) -> Any:
     function = load(program)
-    kwargs = arguments(function, arg)
-    options: dict[str, Any] = {"cluster": cluster} if cluster else {}
-    return sd.run(function, world_size=world_size, backend=backend, seed=seed, device=device, kwargs=kwargs, **options)
+    return sd.run(function, kwargs=arguments(function, arg), **options)
 
 
 def _show(outcome: Any, timeline: Path | None, trace: Path | None, report: bool, as_json: bool) -> None:

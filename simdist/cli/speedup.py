@@ -12,7 +12,7 @@ import simdist as sd
 from simdist.cli.failure import UsageError, taught
 from simdist.cli.output import print_json, quiet_stdout
 from simdist.cli.picture import check, save
-from simdist.cli.program import arguments, load
+from simdist.cli.program import arguments, given, load, pairs
 
 __all__ = ["speedup"]
 
@@ -32,6 +32,13 @@ def speedup(
     arg: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="An argument of FUNCTION; repeat it.")
     ] = None,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLLECTIVE=NAME", help="all_reduce=star_all_reduce: another algorithm; repeat it."),
+    ] = None,
+    network: Annotated[
+        str | None, typer.Option(help="How closely the network is simulated: `messages`, `steps`, `formula` ...")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the curve with the ideal line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
@@ -44,7 +51,7 @@ def speedup(
     """
     sizes = _sizes(world_sizes)
     check(plot)
-    options: dict[str, Any] = {"cluster": cluster} if cluster else {}
+    options = given(cluster=cluster, network=network, algorithms=pairs("--algorithm", algorithm))
     with quiet_stdout(as_json):
         function = load(program)
         kwargs = arguments(function, arg or ())

@@ -58,6 +58,7 @@ class Algorithm:
         pieces: (size, layout) -> number of chunks into which the buffer is cut. Where the collective itself says which
             rank owns what (all-gather, reduce-scatter, gather, scatter) it is one chunk per rank.
         symmetric: True if nobody can be done before everybody has come (in each step every rank sends and receives).
+        by_node: True if it has to know who shares a node.
         equal_blocks: True if all blocks of an all-to-all must have one size.
         ring: True if every rank sends to its right neighbour only, in chunks of one size where the buffer divides.
     """
@@ -69,6 +70,7 @@ class Algorithm:
     symmetric: bool = False
     ring: bool = False
     equal_blocks: bool = False
+    by_node: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -88,8 +90,10 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("dissemination_barrier", "barrier", dissemination_barrier, pieces=one, symmetric=True),
         Algorithm("recursive_doubling_all_reduce", "all_reduce", recursive_doubling_all_reduce, pieces=one),
         Algorithm("halving_doubling_all_reduce", "all_reduce", halving_doubling_all_reduce, pieces=power_of_two),
-        Algorithm("torus_all_reduce", "all_reduce", torus_all_reduce, pieces=grid_pieces),
-        Algorithm("hierarchical_all_reduce", "all_reduce", hierarchical_all_reduce, pieces=hierarchical_pieces),
+        Algorithm("torus_all_reduce", "all_reduce", torus_all_reduce, pieces=grid_pieces, by_node=True),
+        Algorithm(
+            "hierarchical_all_reduce", "all_reduce", hierarchical_all_reduce, pieces=hierarchical_pieces, by_node=True
+        ),
         Algorithm("star_all_reduce", "all_reduce", star_all_reduce, pieces=one),
         Algorithm("bruck_all_gather", "all_gather", bruck_all_gather, symmetric=True),
         Algorithm(

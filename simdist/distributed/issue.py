@@ -16,7 +16,7 @@ import numpy as np
 
 from simdist import place
 from simdist.backends import context
-from simdist.comm.algorithm import DEFAULT, Algorithm
+from simdist.comm.algorithm import Algorithm
 from simdist.comm.call import Call, Request
 from simdist.comm.chunks import bounds
 from simdist.comm.layout import FLAT
@@ -141,8 +141,10 @@ def _request(
     members, size = group.members, group.size()
     how = reduction(op, flat.dtype, name) if op is not None else None
     if algorithm is None:
-        algorithm = DEFAULT[kind]
-    pieces = algorithm.pieces(size, FLAT)
+        algorithm, layout = group.world.chooser.choose(kind, members.ranks, flat.nbytes)
+    else:
+        layout = FLAT
+    pieces = algorithm.pieces(size, layout)
     signature = _signature(
         name,
         shape,
@@ -160,6 +162,7 @@ def _request(
         size if how is not None and how.averages else 0,
         signature,
         flat.nbytes * copies,
+        layout,
     )
 
 

@@ -52,6 +52,7 @@ class SimRank:
         self.kernel = site.kernel
         self.world_size, self.seed = site.world_size, site.seed
         self.device, self.checked, self.timeout = site.device, site.checked, site.timeout
+        self.chooser = site.chooser
         self.accelerator = site.cluster.device(rank)
         self.spans = site.spans
         self.main: Task = site.kernel.spawn(rank, MAIN, lambda _=None: program(self))

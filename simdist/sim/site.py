@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from simdist.cluster import Cluster
+from simdist.comm.choose import Chooser
 
 from .gathering import Gatherings
 from .kernel import Kernel
@@ -34,6 +35,7 @@ class Site:
         lazy: False for strict mode.
         shortcut: False to run every collective message by message.
         network: a name of ``sim.level.LEVELS``.
+        chooser: which algorithms collectives use; None: the defaults.
     """
 
     def __init__(
@@ -50,8 +52,10 @@ class Site:
         lazy: bool = True,
         shortcut: bool = True,
         network: str = MESSAGES,
+        chooser: Chooser | None = None,
     ) -> None:
         self.cluster, self.world_size = cluster, world_size
+        self.chooser = chooser or Chooser(cluster)
         self.seed, self.device, self.checked, self.timeout = seed, device, checked, timeout
         self.spans: list[Any] | None = [] if traced else None
         self.flows: list[Any] | None = [] if traced else None
