@@ -7,7 +7,7 @@ processes with the same bits.
     real = sd.run(train, world_size=4, backend="process")      # real
 """
 
-from simdist import data, distributed, models, nn, optim, units
+from simdist import collectives, data, distributed, models, nn, optim, units
 from simdist.clock import compute, current_time, manual_seed, sleep
 from simdist.cluster import Accelerator, Cluster, Link, Node, clusters
 from simdist.compare import compare
@@ -29,7 +29,7 @@ from simdist.tensor import (
 )
 
 __all__ = [
-    "Accelerator", "Cluster", "Link", "Node", "Run", "SimdistError", "Tensor", "arange", "cat", "clusters",
+    "Accelerator", "Cluster", "Link", "Node", "Run", "SimdistError", "Tensor", "arange", "cat", "clusters", "collectives",
     "compare", "compute", "current_time", "data", "distributed", "enable_grad", "is_grad_enabled", "load_run",
     "manual_seed", "models", "nn", "no_grad", "ones", "optim", "randn", "run", "sleep", "speedup", "stack", "tensor",
     "units", "zeros",

@@ -29,7 +29,10 @@ ROWS: dict[int, tuple[tuple[str, ...], ...]] = {
     3: (("models",), ("sim",)),
     4: (("backends",),),
     5: (("distributed", "futures"),),
-    6: (("launch", "result", "clock", "compare", "scaling"),),
+    6: (
+        ("launch", "result", "clock", "compare", "scaling"),
+        ("collectives",),
+    ),
     7: (("distributed.ddp", "distributed.bucket", "distributed.reducer"),),
     8: (("nn.parallel",),),
     9: (("plans",),),
