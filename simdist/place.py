@@ -48,10 +48,24 @@ def innermost(frame: FrameType | None) -> Place | None:
 
 
 def text(place: Place | None) -> str:
-    """``train.py:31`` (a notebook cell or a string shows as Python names it)."""
+    """``train.py:31``; for a notebook cell ``In[7]:3``: line 3 of the cell that Jupyter numbers 7."""
     if place is None:
         return "an unknown place"
     code, instruction = place
     lines = [line for _, _, line in code.co_lines() if line is not None]
     line = next((n for start, end, n in code.co_lines() if start <= instruction < end and n is not None), lines[0])
-    return f"{os.path.basename(code.co_filename)}:{line}"
+    return f"{_file(code.co_filename)}:{line}"
+
+
+def _file(name: str) -> str:
+    """What a person calls the file: IPython compiles each cell under a made-up name, and knows the cell's number.
+
+    A real process, where no IPython runs, can say only that it is a cell.
+    """
+    folder, base = os.path.split(name)
+    if not (os.path.basename(folder).startswith("ipykernel_") or base.startswith("<ipython-input-")):
+        return base
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    found = None if shell is None else shell.compile.format_code_name(name)
+    return "a notebook cell" if found is None else str(found[1])

@@ -3,8 +3,11 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import types
 from pathlib import Path
 from types import FrameType
+
+import pytest
 
 import simdist.place
 from simdist.place import caller, innermost, text
@@ -76,3 +79,26 @@ def test_only_the_name_of_the_file_is_shown() -> None:
     namespace: dict[str, object] = {"caller": caller}
     exec(compile("\nplace = caller()\n", os.path.join("some", "where", "train.py"), "exec"), namespace)
     assert text(namespace["place"]) == "train.py:2"  # type: ignore[arg-type]
+
+
+CELL = os.path.join("tmp", "ipykernel_77", "451967964.py")
+
+
+@pytest.mark.parametrize("name", [CELL, "<ipython-input-3-0a1b2c>"])
+def test_a_cell_goes_by_its_number(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file's name is a hash that IPython made up; the number stands beside the cell."""
+    compiler = types.SimpleNamespace(format_code_name={name: ("Cell", "In[7]")}.get)
+    shell = types.SimpleNamespace(compile=compiler)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    namespace: dict[str, object] = {"caller": caller}
+    exec(compile("\nplace = caller()\n", name, "exec"), namespace)
+    assert text(namespace["place"]) == "In[7]:2"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("module", [None, types.SimpleNamespace(get_ipython=lambda: None)])
+def test_without_ipython_a_cell_is_a_cell(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So it is in a real process."""
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    namespace: dict[str, object] = {"caller": caller}
+    exec(compile("\nplace = caller()\n", CELL, "exec"), namespace)
+    assert text(namespace["place"]) == "a notebook cell:2"  # type: ignore[arg-type]
