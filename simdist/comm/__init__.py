@@ -1,7 +1,7 @@
 """How do ranks talk? Collective algorithms as steps over send and receive, each written once.
 
-``step`` (what a rank does in one round) · ``ring``, ``binomial``, ``star``, ``pairwise``, ``dissemination`` (algorithms: pure
-functions that give steps) · ``algorithm`` (the table of them) · ``chunks`` · ``call`` (one rank's part in one
+``step`` (what a rank does in one round) · ``ring``, ``binomial``, ``star``, ``pairwise``, ``double_tree`` and others (algorithms:
+pure functions that give steps) · ``algorithm`` (the table of them) · ``chunks`` · ``call`` (one rank's part in one
 collective, as data) · ``execute`` (runs steps over a transport) · ``transport`` (the seam to the world) ·
 ``definitions`` (what a collective means).
 """

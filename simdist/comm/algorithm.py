@@ -15,6 +15,7 @@ from .binomial import binomial_broadcast, binomial_gather, binomial_reduce, bino
 from .bruck import bruck_all_gather, bruck_all_to_all
 from .composed import reduce_scatter_gather_reduce, scatter_all_gather_broadcast, star_all_reduce
 from .dissemination import dissemination_barrier
+from .double_tree import double_tree_all_reduce, double_tree_broadcast, double_tree_reduce, in_two_trees
 from .halving_doubling import halving_doubling_all_reduce, power_of_two
 from .layout import FLAT, Layout
 from .pairwise import pairwise_all_to_all
@@ -94,6 +95,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm(
             "hierarchical_all_reduce", "all_reduce", hierarchical_all_reduce, pieces=hierarchical_pieces, by_node=True
         ),
+        Algorithm("double_tree_all_reduce", "all_reduce", double_tree_all_reduce, pieces=in_two_trees),
         Algorithm("star_all_reduce", "all_reduce", star_all_reduce, pieces=one),
         Algorithm("bruck_all_gather", "all_gather", bruck_all_gather, symmetric=True),
         Algorithm(
@@ -101,9 +103,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         ),
         Algorithm("scatter_all_gather_broadcast", "broadcast", scatter_all_gather_broadcast),
         Algorithm("chain_broadcast", "broadcast", chain_broadcast, pieces=as_laid_out),
+        Algorithm("double_tree_broadcast", "broadcast", double_tree_broadcast, pieces=in_two_trees),
         Algorithm("star_broadcast", "broadcast", star_broadcast, pieces=one),
         Algorithm("reduce_scatter_gather_reduce", "reduce", reduce_scatter_gather_reduce),
         Algorithm("chain_reduce", "reduce", chain_reduce, pieces=as_laid_out),
+        Algorithm("double_tree_reduce", "reduce", double_tree_reduce, pieces=in_two_trees),
         Algorithm("star_reduce", "reduce", star_reduce, pieces=one),
         Algorithm("binomial_gather", "gather", binomial_gather),
         Algorithm("binomial_scatter", "scatter", binomial_scatter),

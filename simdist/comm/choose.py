@@ -5,7 +5,8 @@ from a root. ``sd.run(algorithms={"all_reduce": "hierarchical_all_reduce"})`` na
 chooser adds the layout: who shares a node, and into how many pieces a pipelined algorithm cuts the buffer.
 
 The number of pieces. A chain of p ranks takes (p - 2 + m)(alpha + n beta / m) with m pieces; its minimum over m is at
-sqrt((p - 2) n beta / alpha). Alpha and beta are those of the slowest hop of the group's ring.
+sqrt((p - 2) n beta / alpha). Two trees of depth d take (d - 2 + 2 m)(alpha + n beta / (2 m)), the least at
+sqrt((d - 2) n beta / (4 alpha)). Alpha and beta are those of the slowest hop of the group's ring.
 
 The choice depends on the cluster's description, the group and the size, and on nothing else: every backend that is given the
 same cluster chooses alike, so the order of additions is the same.
@@ -21,6 +22,7 @@ from simdist.cluster import Cluster
 from simdist.errors import UnknownNameError
 
 from .algorithm import ALGORITHMS, DEFAULT, Algorithm
+from .double_tree import in_two_trees
 from .layout import FLAT, Layout
 from .pipelined_chain import as_laid_out
 
@@ -74,7 +76,11 @@ class Chooser:
         row = self.overrides.get(collective) or DEFAULT[collective]
         if self.cluster is None:
             return row, FLAT
-        pieces = _pieces(self.cluster, ranks, nbytes) if row.pieces is as_laid_out else 1
+        pieces = 1
+        if row.pieces is as_laid_out:
+            pieces = _pieces(self.cluster, ranks, nbytes, len(ranks) - 2)
+        elif row.pieces is in_two_trees:
+            pieces = _pieces(self.cluster, ranks, nbytes, ((len(ranks) - 1).bit_length() - 1) / 2)
         return row, Layout(_nodes(self.cluster, ranks) if row.by_node else (), pieces)
 
 
@@ -86,11 +92,12 @@ def _nodes(cluster: Cluster, ranks: tuple[int, ...]) -> tuple[tuple[int, ...], .
     return tuple(tuple(node) for node in nodes.values())
 
 
-def _pieces(cluster: Cluster, ranks: tuple[int, ...], nbytes: int) -> int:
+def _pieces(cluster: Cluster, ranks: tuple[int, ...], nbytes: int, fill: float) -> int:
+    """The best number of pieces, about sqrt(fill n beta / alpha)."""
     if len(ranks) < 3 or not nbytes:
         return 1
     hops = [cluster.route(a, b) for a, b in zip(ranks, ranks[1:] + ranks[:1], strict=True)]
     beta, alpha = 1 / min(hop.bandwidth for hop in hops), max(hop.latency for hop in hops)
     if not alpha:
         return MOST_PIECES
-    return max(1, min(MOST_PIECES, round(sqrt((len(ranks) - 2) * nbytes * beta / alpha))))
+    return max(1, min(MOST_PIECES, round(sqrt(fill * nbytes * beta / alpha))))
