@@ -26,6 +26,8 @@ class Case:
             the same, and bytes are shown as if they had been moved at full size.
         nbytes: bytes of the buffer at full size, n.
         steps: how often the learner's function is called.
+        per_node: ranks of one machine; 0 if all are on one switch.
+        is_meta: buffers have a shape and no numbers: only times, bytes and messages are looked at.
     """
 
     world_size: int
@@ -35,6 +37,9 @@ class Case:
     scale: int = 1
     nbytes: int = 0
     steps: int = 1
+    per_node: int = 0
+    is_meta: bool = False
 
     def __str__(self) -> str:
-        return f"p = {self.world_size}" + (f", n = {format_bytes(self.nbytes)}" if self.nbytes else "")
+        nodes = f" in nodes of {self.per_node}" if self.per_node else ""
+        return f"p = {self.world_size}{nodes}" + (f", n = {format_bytes(self.nbytes)}" if self.nbytes else "")

@@ -18,7 +18,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from simdist.errors import DistBackendError, SimdistError
-from simdist.learn import classroom
 from simdist.learn.case import Case
 from simdist.learn.catalogue import find
 from simdist.learn.criterion import Criterion
@@ -109,7 +108,10 @@ class Check:
         solution = import_module(f"simdist.learn.solutions.{self.exercise}").reference
         case = exercise.cases[0]
         name = f"{self.exercise}, the reference"
-        return attempt(name, by_value(solution), exercise.program, exercise.given, case, exercise.spec(case)).run
+        return attempt(
+            name, by_value(solution), exercise.program, exercise.given, case, exercise.spec(case),
+            cluster=exercise.machines(case),
+        ).run  # fmt: skip
 
 
 def _existing(run: Run | None, result: Check) -> Run:
@@ -162,7 +164,7 @@ def _examine(exercise: Exercise, fn: Callable[..., Any], seconds: float) -> Chec
     def tried(case: Case, backend: str = "sim") -> Trial:
         return attempt(
             f"{exercise.name}, yours", packed, exercise.program, exercise.given, case, exercise.spec(case),
-            backend=backend, seconds=seconds, filename=filename,
+            cluster=exercise.machines(case), backend=backend, seconds=seconds, filename=filename,
         )  # fmt: skip
 
     for case in exercise.cases:
@@ -179,9 +181,10 @@ def _judged(exercise: Exercise, trials: list[Trial], real: Trial | None) -> Chec
     rows = [finishes(exercise, trials)]
     rows += [measured(rule, exercise, trials) for rule in exercise.rules]
     case = real_case(exercise)
-    rows.append(isolated(case, next((trial for trial in trials if trial.case == case), None), real))
+    simulated = next((trial for trial in trials if trial.case == case), None)
+    rows.append(isolated(case, simulated, real, exercise.is_timed))
     notes = [note for trial in trials for note in (*trial.warnings, *_remarks(trial))]
-    heading = f"{exercise.name} · {exercise.cases[0]} · {classroom.about()}"
+    heading = f"{exercise.name} · {exercise.cases[0]} · {exercise.about}"
     return Check(exercise.name, heading, tuple(rows), trials[0].run, tuple(dict.fromkeys(notes)))
 
 

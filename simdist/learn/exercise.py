@@ -14,10 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from simdist.cluster import Cluster
+from simdist.learn import classroom
 from simdist.learn.case import Case
 from simdist.learn.rule import Rule
 
 __all__ = ["Exercise"]
+
+
+def _classroom(case: Case) -> Cluster:
+    return classroom.classroom(case.world_size, case.scale)
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,9 @@ class Exercise:
         spec: (case) -> what each rank must end with, by rank; slow and obvious.
         program: (fn, given, case, rank) -> result; runs inside a rank and calls the learner's ``fn``.
         rules: what is measured, and the limits.
+        machines: (case) -> the cluster that it runs on; the classroom's if nothing else is said.
+        about: the machines' numbers, for the table's heading.
+        is_timed: the result is a time that somebody measured: on real processes it is another one, but there must be one.
     """
 
     name: str
@@ -47,6 +56,9 @@ class Exercise:
     spec: Callable[[Case], Sequence[Any]]
     program: Callable[[Callable[..., Any], Any, Case, int], Any]
     rules: tuple[Rule, ...]
+    machines: Callable[[Case], Cluster] = _classroom
+    about: str = classroom.about()
+    is_timed: bool = False
 
     def __post_init__(self) -> None:
         assert self.cases[0].measured, "the first case is the one that is drawn and measured"

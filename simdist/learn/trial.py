@@ -14,6 +14,7 @@ from typing import Any
 
 from simdist.backends import context
 from simdist.backends.watchdog import EndlessLoopError, GiveUp
+from simdist.cluster import Cluster
 from simdist.launch import run
 from simdist.learn.case import Case
 from simdist.learn.classroom import classroom
@@ -112,6 +113,7 @@ def attempt(
     case: Case,
     expected: Sequence[Any],
     *,
+    cluster: Cluster | None = None,
     backend: str = "sim",
     seconds: float = HOST_SECONDS,
     filename: str = "",
@@ -125,6 +127,7 @@ def attempt(
         given: a rank's inputs; ``Exercise.given``.
         case: the world.
         expected: what each rank should end with.
+        cluster: the machines; None for the classroom's.
         backend: ``"sim"`` or ``"process"``.
         seconds: of the host, after which it is given up.
         filename: the learner's file, to find the line of an exception.
@@ -135,18 +138,18 @@ def attempt(
         warnings.simplefilter("always")
         try:
             with host_limit(seconds):
-                settings = _settings(case, backend, seconds)
+                settings = _settings(case, cluster or classroom(case.world_size, case.scale), backend, seconds)
                 done = _named(run(rank_program, packed, program, given, case, **settings), name)
         except (Exception, GiveUp) as error:  # whatever the function does becomes a row of the table
             failure = explain(error, case, filename, seconds)
     return Trial(case, done, failure, expected, tuple(dict.fromkeys(str(one.message) for one in heard)))
 
 
-def _settings(case: Case, backend: str, seconds: float) -> dict[str, Any]:
+def _settings(case: Case, cluster: Cluster, backend: str, seconds: float) -> dict[str, Any]:
     """How ``run`` is called: half of the host's time is left for what a run does around the ranks."""
     return {
         "world_size": case.world_size,
-        "cluster": classroom(case.world_size, case.scale),
+        "cluster": cluster,
         "backend": backend,
         "seed": case.seed,
         "watchdog": seconds / 2,

@@ -10,7 +10,7 @@ import pytest
 
 from simdist.learn import exercises
 from simdist.learn.exercise import Exercise
-from simdist.learn.rule import MEASURES
+from simdist.learn.measure import MEASURES
 
 ALL = [pytest.param(exercise, id=exercise.name) for exercise in exercises()]
 

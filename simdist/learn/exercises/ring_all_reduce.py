@@ -19,14 +19,13 @@ full size, and bytes are shown at full size.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from simdist.learn.case import Case
-from simdist.learn.classroom import ALPHA, BANDWIDTH
+from simdist.learn.classroom import all_reduce_bound
 from simdist.learn.exercise import Exercise
 from simdist.learn.rule import Rule
 from simdist.units import MB
@@ -60,9 +59,8 @@ HINTS = (
 
 
 def bound(case: Case) -> float:
-    """Seconds that no all-reduce can beat: each rank must send 2 (p-1)/p of the buffer, and the news must reach p ranks."""
-    p = case.world_size
-    return max(2 * (p - 1) / p * case.nbytes / BANDWIDTH, ALPHA * math.log2(p))
+    """Seconds of the lower bound: each rank must send 2 (p-1)/p of the buffer, and the news must reach p ranks."""
+    return all_reduce_bound(case.world_size, case.nbytes)
 
 
 def given(case: Case, rank: int) -> Any:
