@@ -13,7 +13,7 @@ from simdist.learn.exercise import Exercise
 
 __all__ = ["NAMES", "exercises", "find"]
 
-NAMES = ("exchange", "ring_all_reduce", "data_parallel_step")
+NAMES = ("exchange", "tree_broadcast", "ring_all_reduce", "data_parallel_step")
 """The names, in the order of the course."""
 
 

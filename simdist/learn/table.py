@@ -17,7 +17,7 @@ WIDTH = 92
 """Columns that the lessons below the table are wrapped to."""
 
 PLAIN: dict[str, str] = {
-    "✔": "ok", "✘": "NO", "–": "-", "≤": "<=", "…": "..", "α": "alpha", "·": "|", "—": "-", "─": "-",
+    "✔": "ok", "✘": "NO", "–": "-", "≤": "<=", "…": "..", "α": "alpha", "·": "|", "—": "-", "─": "-", "⌈": "ceil(", "⌉": ")",
 }  # fmt: skip
 """Characters that not every encoding has, and what stands in for them."""
 

@@ -5,7 +5,18 @@ import pytest
 
 import simdist as sd
 import simdist.distributed as dist
-from simdist.learn.classroom import ALPHA, BANDWIDTH, FLOPS, about, classroom, message_time
+from simdist.learn.classroom import (
+    ALPHA,
+    BANDWIDTH,
+    FABRIC,
+    FLOPS,
+    about,
+    all_reduce_bound,
+    classroom,
+    least_all_reduce,
+    message_time,
+    two_levels,
+)
 
 
 def send_one(rank: int, world_size: int, count: int) -> None:
@@ -37,3 +48,38 @@ def test_the_accelerator_has_one_rate() -> None:
 
 def test_the_numbers_for_a_learner() -> None:
     assert about() == "α = 5 us, B = 25 GB/s"
+
+
+def test_other_numbers_give_another_network() -> None:
+    done = sd.run(send_one, 1000, world_size=2, cluster=classroom(2, alpha=1e-3, bandwidth=8e6))
+    assert done.time == pytest.approx(1e-3 + 1e-3, rel=1e-12)
+
+
+def send_to(rank: int, world_size: int, peer: int) -> None:
+    if rank == 0:
+        dist.send(np.zeros(1000), dst=peer)
+    elif rank == peer:
+        dist.recv(np.zeros(1000), src=0)
+
+
+@pytest.mark.parametrize("scale", [1, 10])
+def test_inside_a_machine_is_ten_times_as_wide(scale: int) -> None:
+    machines = two_levels(3, 2, scale)
+    assert [machines.node_of(rank) for rank in range(6)] == [0, 0, 1, 1, 2, 2]
+    inside = sd.run(send_to, 1, world_size=6, cluster=machines).time
+    between = sd.run(send_to, 5, world_size=6, cluster=machines).time
+    assert inside == pytest.approx(ALPHA + 8000 * scale / FABRIC, rel=1e-12)
+    assert between == pytest.approx(ALPHA + 8000 * scale / BANDWIDTH, rel=1e-12)
+
+
+@pytest.mark.parametrize(("per_node", "num_nodes"), [(1, 3), (2, 1)])
+def test_machines_may_be_single(per_node: int, num_nodes: int) -> None:
+    assert two_levels(num_nodes, per_node).num_devices == per_node * num_nodes
+
+
+def test_two_bounds_of_an_all_reduce() -> None:
+    assert all_reduce_bound(64, 8) == 6 * ALPHA
+    assert all_reduce_bound(2, 1e9) == 1e9 / BANDWIDTH
+    assert least_all_reduce(2, 1e9) == ALPHA + 1e9 / BANDWIDTH
+    assert least_all_reduce(1, 1e9) == all_reduce_bound(1, 1e9) == 0.0
+    assert least_all_reduce(64, 8) < all_reduce_bound(64, 8)

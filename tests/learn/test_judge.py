@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,13 @@ def test_what_cannot_be_compared_is_described(fn: Any, lesson: str) -> None:
     assert row.lesson == lesson
 
 
+def test_one_that_breaks_among_sizes_names_its_size() -> None:
+    cases = (Case(2, 1, 1, measured=True, nbytes=8), Case(2, 2, 2, measured=True, nbytes=16))
+    exercise = replace(EXERCISE, cases=cases)
+    row = measured(NUMBERS, exercise, tried(lambda x, rank, p: x + (len(x) == 2), cases))
+    assert row.yours == "1.0e+00, p = 2, n = 16 B"
+
+
 def test_moving_too_little_is_wrong() -> None:
     row = measured(SENT, EXERCISE, tried(same))
     assert row[:4] == ("bytes sent by a rank", "0 B, p = 4", "4 B … 8 B", False)
@@ -116,6 +124,16 @@ def test_equal_bytes_on_real_processes() -> None:
     row = isolated(CASES[1], trial, other)
     assert row[:4] == (name, "other bytes", limit, False)
     assert "does data pass between ranks through anything but messages" in row.lesson
+
+
+def test_measured_times_differ_on_real_processes_and_have_the_same_shape() -> None:
+    (trial,) = tried(same, CASES[1:2])
+    (other,) = tried(lambda x, rank, p: x + 1 + rank, CASES[1:2])
+    (longer,) = tried(lambda x, rank, p: x[1:], CASES[1:2])
+    name, limit = "works on real processes", "p = 2"
+    assert isolated(CASES[1], trial, other, is_timed=True)[:4] == (name, "yes", limit, True)
+    assert isolated(CASES[1], trial, longer, is_timed=True)[:4] == (name, "another shape", limit, False)
+    assert isolated(CASES[1], trial, None, is_timed=True)[:4] == (name, "", limit, None)
 
 
 def test_a_failure_on_real_processes_only() -> None:

@@ -11,6 +11,7 @@ import pytest
 import simdist as sd
 import simdist.distributed as dist
 from simdist.learn.case import Case
+from simdist.learn.classroom import classroom
 from simdist.learn.isolation import by_value
 from simdist.learn.trial import SIMULATED_SECONDS, Trial, attempt
 
@@ -152,3 +153,9 @@ def test_ctrl_c_is_not_caught() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         tried(interrupt)
+
+
+def test_a_trial_on_other_machines() -> None:
+    slow = tried(add, cluster=classroom(2, alpha=1e-3))
+    assert slow.time == pytest.approx(2e-3, rel=1e-3)
+    assert slow.time > 100 * tried(add).time

@@ -10,8 +10,8 @@ element by element, with the same bits everywhere. Write::
 ``simdist.distributed``; no ready-made collective.
 
 With n = 64 MB on p = 8 ranks: each rank sends exactly 2 (p-1) n/p bytes, in at most 2 (p-1)
-messages, and the time is at most 1.05 of what no algorithm can beat, max(2 (p-1) n / (p B), α log2
-p). (Bytes: Patarasuk and Yuan, J. Parallel Distrib. Comput. 69(2), 2009.)
+messages, and the time is at most 1.05 of the lower bound max(2 (p-1) n / (p B), α log2 p); here the
+bytes decide. (Bytes: Patarasuk and Yuan, J. Parallel Distrib. Comput. 69(2), 2009.)
 
 The check runs n = 64 kB on a network of a thousandth of the bandwidth: every time is the same as at
 full size, and bytes are shown at full size.
