@@ -8,6 +8,7 @@ processes with the same bits.
 """
 
 from simdist import collectives, data, distributed, models, nn, optim, units
+from simdist.backends import register_backend
 from simdist.clock import compute, current_time, manual_seed, sleep
 from simdist.cluster import Accelerator, Cluster, Link, Node, clusters
 from simdist.compare import compare
@@ -29,8 +30,8 @@ from simdist.tensor import (
 )
 
 __all__ = [
-    "Accelerator", "Cluster", "Link", "Node", "Run", "SimdistError", "Tensor", "arange", "cat", "clusters", "collectives",
-    "compare", "compute", "current_time", "data", "distributed", "enable_grad", "is_grad_enabled", "load_run",
-    "manual_seed", "models", "nn", "no_grad", "ones", "optim", "randn", "run", "sleep", "speedup", "stack", "tensor",
-    "units", "zeros",
+    "Accelerator", "Cluster", "Link", "Node", "Run", "SimdistError", "Tensor", "arange", "cat", "clusters",
+    "collectives", "compare", "compute", "current_time", "data", "distributed", "enable_grad", "is_grad_enabled",
+    "load_run", "manual_seed", "models", "nn", "no_grad", "ones", "optim", "randn", "register_backend", "run",
+    "sleep", "speedup", "stack", "tensor", "units", "zeros",
 ]  # fmt: skip

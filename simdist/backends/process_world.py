@@ -242,10 +242,15 @@ class ProcessWorld:
         """Whether ``work`` is complete now."""
         return bool(work.is_completed())
 
+    def abandon(self) -> None:
+        """The rank has failed: the threads end when they come to it."""
+        for waiting, _ in self._queues.values():
+            waiting.put(None)
+
     def finish(self) -> tuple[list[Any], list[str], float]:
         """The rank has returned: end the threads, close the trace; returns its rows, its notes, and when that was."""
-        for waiting, thread in self._queues.values():
-            waiting.put(None)
+        self.abandon()
+        for _, thread in self._queues.values():
             thread.join()
         end = self.now()
         if end > self._mark:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from simdist.errors import DistBackendError
+
 __all__ = ["Program"]
 
 
@@ -63,6 +65,19 @@ class Program:
         from simdist.backends.process.shipment import ship
 
         return ship(self.fn, self.args, dict(self.kwargs or {}))
+
+    def copies(self, notes: list[str]) -> Callable[[], tuple[Any, ...]]:
+        """A function that gives each rank its own (fn, args, kwargs), where ranks share a process.
+
+        Args:
+            notes: gets a sentence if they cannot be copied: then all ranks share one.
+        """
+        try:
+            packed = self.pack()
+        except DistBackendError as error:
+            notes.append(f"all ranks share one copy of the function and its arguments: {error}")
+            return lambda: (self.fn, self.args, dict(self.kwargs or {}))
+        return lambda: Program.unpack(packed)
 
     @staticmethod
     def unpack(packed: bytes) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:

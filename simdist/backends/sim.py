@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from simdist.comm.choose import Chooser
-from simdist.errors import DistBackendError, UnknownNameError
+from simdist.errors import UnknownNameError
 from simdist.progress import pulse
 from simdist.sim import LEVELS, Job, SimRank
 from simdist.sim.collector import set_aside
@@ -52,7 +52,7 @@ def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
     if settings.network not in LEVELS:
         raise UnknownNameError("network level", settings.network, LEVELS)
     notes: list[str] = []
-    copies = _copies(program, notes)
+    copies = program.copies(notes)
 
     def body(rank: SimRank) -> Any:
         return entry(rank, *copies())
@@ -88,16 +88,6 @@ def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
         warnings.warn(remark, stacklevel=4)
     notes += remarks
     return _outcome(job, time, notes)
-
-
-def _copies(program: Program, notes: list[str]) -> Callable[[], tuple[Any, ...]]:
-    """A function that gives each rank its own (fn, args, kwargs)."""
-    try:
-        packed = program.pack()
-    except DistBackendError as error:
-        notes.append(f"all ranks share one copy of the function and its arguments: {error}")
-        return lambda: (program.fn, program.args, dict(program.kwargs or {}))
-    return lambda: Program.unpack(packed)
 
 
 def _remarks(job: Job) -> Iterator[str]:

@@ -3,7 +3,7 @@
 ``group`` (who belongs together) · ``reductions``, ``copies`` and ``exchange`` (what a group does
 together)
 · ``objects`` · ``monitored`` (who is missing) · ``point_to_point`` and ``batch`` (how two ranks talk) · ``issue``
-(how a call is made) · ``work`` (when an asynchronous operation is complete) ·
+(how a call is made) · ``backend`` (a transport of one's own) · ``work`` (when an asynchronous operation is complete) ·
 ``buffer`` and ``array_list`` (how arrays travel) · ``bucket``, ``reducer``, ``ddp`` (data parallel training).
 """
 
@@ -11,6 +11,7 @@ from simdist.comm.reduce_op import ReduceOp
 from simdist.comm.reduce_op import make_premul_sum as _make_nccl_premul_sum
 from simdist.errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
 
+from .backend import Backend
 from .batch import P2POp, batch_isend_irecv
 from .copies import all_gather, all_gather_into_tensor, barrier, broadcast, gather, scatter
 from .exchange import all_to_all, all_to_all_single
@@ -45,7 +46,7 @@ from .subgroups import new_subgroups, new_subgroups_by_enumeration, split_group
 from .work import Work
 
 __all__ = [
-    "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GroupMember", "HashStore", "P2POp",
+    "Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "GroupMember", "HashStore", "P2POp",
     "PrefixStore", "ProcessGroup",
     "QueueEmptyError", "ReduceOp", "Store", "Work", "_make_nccl_premul_sum", "all_gather", "all_gather_into_tensor",
     "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast",

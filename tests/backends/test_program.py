@@ -84,3 +84,23 @@ class Asynchronous:
 def test_what_a_call_would_not_run_is_refused(fn: Any, text: str, backend: str) -> None:
     with pytest.raises(TypeError, match=re.escape(text)):
         sd.run(fn, world_size=2, backend=backend)
+
+
+def test_copies_are_each_ranks_own_where_they_can_be_made():
+    notes = []
+    kept = [1]
+    copies = Program(lambda: kept, (kept,), {"k": kept}).copies(notes)
+    (fn, (a,), kwargs), (_, (b,), _) = copies(), copies()
+    assert (fn(), a, kwargs) == ([1], [1], {"k": [1]})
+    assert a is not b is not kept
+    assert notes == []
+
+
+def test_what_cannot_be_copied_is_shared_with_a_note():
+    import threading
+
+    notes, lock = [], threading.Lock()
+    _, (a,), _ = Program(print, (lock,)).copies(notes)()
+    assert a is lock
+    assert len(notes) == 1
+    assert notes[0].startswith("all ranks share one copy of the function and its arguments: cannot send print")

@@ -32,10 +32,11 @@ from simdist.backends.process.shipment import pack
 from simdist.backends.process_world import ProcessWorld, outcome_of, real_options
 from simdist.backends.program import Program
 from simdist.backends.settings import Outcome, Settings
+from simdist.backends.stoppable_endpoint import StoppedError
 from simdist.errors import CollectiveMismatchError, DistBackendError
 
 from .assembly import Assembly, LateError
-from .endpoint import MpiEndpoint, StoppedError
+from .endpoint import MpiEndpoint
 from .library import communicators, mpi, station
 from .native import Native
 from .wires import MpiWires

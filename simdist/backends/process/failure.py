@@ -95,13 +95,16 @@ def lost(rank: int, time: float, code: int | None, last_words: list[str]) -> Rep
     return Report(rank, time, exit_text(rank, code) + (f". Its last words:{words}" if words else ""))
 
 
-def verdict(reports: list[Report], world: dict[int, list[str]], claims: Sequence[Claim] = ()) -> BaseException:
+def verdict(
+    reports: list[Report], world: dict[int, list[str]], claims: Sequence[Claim] = (), what: str = "process"
+) -> BaseException:
     """The exception to raise.
 
     Args:
         reports: at least one.
         world: for each other rank, what it was doing: shown if the reason is that a rank waited in vain.
         claims: what the other ranks had posted.
+        what: what a rank is.
     """
     first, *others = sorted(reports, key=lambda each: (each.stuck, each.time, each.rank))
     error = _rebuilt(first)
@@ -110,7 +113,7 @@ def verdict(reports: list[Report], world: dict[int, list[str]], claims: Sequence
         error.args = (f"{error}\n{_table(reports, world)}", *error.args[1:])
     if first.trace:
         error.__cause__ = RankFailedError(f"rank {first.rank} raised\n\n{first.trace}")
-        error.add_note(f"raised on rank {first.rank} (process) at {first.time:.3f} s")
+        error.add_note(f"raised on rank {first.rank} ({what}) at {first.time:.3f} s")
     for other in others:
         error.add_note(f"rank {other.rank} failed too, at {other.time:.3f} s: {other.text}")
     return error

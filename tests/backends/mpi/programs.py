@@ -15,9 +15,10 @@ import simdist as sd
 import simdist.distributed as dist
 from simdist import nn, optim
 from simdist.backends.mpi.assembly import Assembly, LateError
-from simdist.backends.mpi.endpoint import MpiEndpoint, StoppedError
+from simdist.backends.mpi.endpoint import MpiEndpoint
 from simdist.backends.mpi.library import communicators, mpi, station, version
 from simdist.backends.mpi.wires import MpiWires
+from simdist.backends.stoppable_endpoint import StoppedError
 from simdist.nn.parallel import DistributedDataParallel as DDP
 
 RANK, SIZE = station()
