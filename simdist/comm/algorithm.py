@@ -12,11 +12,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .binomial import binomial_broadcast, binomial_gather, binomial_reduce, binomial_scatter
-from .bruck import bruck_all_gather, bruck_all_to_all
-from .composed import reduce_scatter_gather_reduce, scatter_all_gather_broadcast, star_all_reduce
+from .bruck import bruck_all_gather, bruck_all_reduce, bruck_all_to_all, bruck_reduce_scatter
+from .composed import (
+    binomial_tree_all_reduce,
+    reduce_scatter_gather_reduce,
+    scatter_all_gather_broadcast,
+    star_all_reduce,
+)
 from .dissemination import dissemination_barrier
 from .double_tree import double_tree_all_reduce, double_tree_broadcast, double_tree_reduce, in_two_trees
-from .halving_doubling import halving_doubling_all_reduce, power_of_two
+from .halving_doubling import (
+    halving_doubling_all_reduce,
+    power_of_two,
+    recursive_doubling_all_gather,
+    recursive_halving_reduce_scatter,
+)
 from .layout import FLAT, Layout
 from .pairwise import pairwise_all_to_all
 from .pipelined_chain import as_laid_out, chain_broadcast, chain_reduce
@@ -91,12 +101,17 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm("dissemination_barrier", "barrier", dissemination_barrier, pieces=one, symmetric=True),
         Algorithm("recursive_doubling_all_reduce", "all_reduce", recursive_doubling_all_reduce, pieces=one),
         Algorithm("halving_doubling_all_reduce", "all_reduce", halving_doubling_all_reduce, pieces=power_of_two),
+        Algorithm("bruck_all_reduce", "all_reduce", bruck_all_reduce, symmetric=True),
         Algorithm("torus_all_reduce", "all_reduce", torus_all_reduce, pieces=grid_pieces, by_node=True),
         Algorithm(
             "hierarchical_all_reduce", "all_reduce", hierarchical_all_reduce, pieces=hierarchical_pieces, by_node=True
         ),
         Algorithm("double_tree_all_reduce", "all_reduce", double_tree_all_reduce, pieces=in_two_trees),
+        Algorithm("binomial_tree_all_reduce", "all_reduce", binomial_tree_all_reduce, pieces=one),
         Algorithm("star_all_reduce", "all_reduce", star_all_reduce, pieces=one),
+        Algorithm("bruck_reduce_scatter", "reduce_scatter", bruck_reduce_scatter, symmetric=True),
+        Algorithm("recursive_halving_reduce_scatter", "reduce_scatter", recursive_halving_reduce_scatter),
+        Algorithm("recursive_doubling_all_gather", "all_gather", recursive_doubling_all_gather),
         Algorithm("bruck_all_gather", "all_gather", bruck_all_gather, symmetric=True),
         Algorithm(
             "bruck_all_to_all", "all_to_all", bruck_all_to_all, pieces=per_pair, symmetric=True, equal_blocks=True

@@ -75,7 +75,9 @@ def everything(rank: int, world_size: int) -> list[bytes]:
     dist.scatter(mine, parts, src=1)
     blocks = np.empty(world_size * 2)
     dist.all_to_all_single(blocks, np.arange(world_size * 2.0) + 100 * rank)
-    return [a.tobytes() for a in (x, y, z, gathered, mine, blocks)]
+    part = np.empty(24)
+    dist.reduce_scatter_tensor(part, gathered)
+    return [a.tobytes() for a in (x, y, z, gathered, mine, blocks, part)]
 
 
 CHOICES: list[dict[str, Any]] = [

@@ -8,7 +8,12 @@ from simdist.comm.rehearsal import rehearse
 
 @pytest.mark.parametrize(
     ("name", "rounds"),
-    [("scatter_all_gather_broadcast", 3 + 7), ("reduce_scatter_gather_reduce", 7 + 3), ("star_all_reduce", 2 * 7)],
+    [
+        ("scatter_all_gather_broadcast", 3 + 7),
+        ("reduce_scatter_gather_reduce", 7 + 3),
+        ("star_all_reduce", 2 * 7),
+        ("binomial_tree_all_reduce", 2 * 3),
+    ],
 )
 def test_the_rounds_of_eight_ranks_are_at_most_those_of_the_parts(name: str, rounds: int) -> None:
     assert len(rehearse(ALGORITHMS[name], 8).rounds) <= rounds

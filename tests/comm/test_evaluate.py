@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simdist.comm import ALGORITHMS, Algorithm, Call, ReduceOp
+from simdist.comm import ALGORITHMS, Algorithm, Call, ReduceOp, definitions
 from simdist.comm.evaluate import compiled, evaluate
-from simdist.comm.layout import FLAT
-from simdist.comm.promise import promise
+from simdist.comm.layout import FLAT, Layout
+from simdist.comm.promise import ALL, promise
 from tests.comm.conftest import Play, request
 
 IN_ONE_BUFFER = [row for row in ALGORITHMS.values() if row.collective not in ("gather", "scatter", "all_to_all")]
@@ -30,6 +30,24 @@ def test_it_gives_the_bytes_of_the_steps(
             slow_calls = [Call(call.request, 0, slow[r]) for r, call in enumerate(calls)]
             for rank, chunk in promise(algorithm.collective, size, root, pieces):
                 assert calls[rank].chunk(chunk).tobytes() == slow_calls[rank].chunk(chunk).tobytes()
+
+
+@pytest.mark.parametrize("algorithm", IN_ONE_BUFFER, ids=str)
+@pytest.mark.parametrize("size", range(1, 18))
+def test_every_algorithm_gives_what_its_collective_means(algorithm: Algorithm, size: int) -> None:
+    """Whole numbers, so that the order of additions cannot show."""
+    layout = Layout(pieces=3)
+    pieces, root = algorithm.pieces(size, layout), size // 2
+    for length in (0, 1, size - 1, size, size + 1, 1000):
+        before = [np.random.default_rng([length, r]).integers(-99, 99, length).astype(np.float64) for r in range(size)]
+        made = [request(algorithm.name, r, size, length, root, layout=layout) for r in range(size)]
+        was = [Call(made[r], 0, before[r]) for r in range(size)]
+        now = [Call(made[r], 0, before[r].copy()) for r in range(size)]
+        evaluate(now)
+        for (rank, chunk), source in promise(algorithm.collective, size, root, pieces).items():
+            whole = definitions.reduce([call.chunk(chunk) for call in was])
+            wanted = whole if source == ALL else was[source].chunk(chunk)
+            np.testing.assert_array_equal(now[rank].chunk(chunk), wanted)
 
 
 def test_what_is_not_promised_stays_as_it_was(numbers: Any) -> None:

@@ -17,3 +17,14 @@ def test_a_rank_sends_what_a_ring_sends(size: int) -> None:
     seen = rehearse(ALGORITHMS["halving_doubling_all_reduce"], size)
     for rank in range(size):
         assert sum(len(e.chunks) for e in seen.exchanges() if e.src == rank) == 2 * (size - 1)
+
+
+@pytest.mark.parametrize("name", ["recursive_halving_reduce_scatter", "recursive_doubling_all_gather"])
+@pytest.mark.parametrize(("size", "rounds"), [(1, 0), (2, 1), (8, 3), (16, 4), (5, 4), (13, 5)])
+def test_each_half_is_a_collective(name: str, size: int, rounds: int) -> None:
+    """log2(p) rounds in which a rank sends every chunk but its own once; two more rounds if p is no power of two."""
+    seen = rehearse(ALGORITHMS[name], size)
+    assert len(seen.rounds) == rounds
+    if size & (size - 1) == 0:
+        for rank in range(size):
+            assert sum(len(e.chunks) for e in seen.exchanges() if e.src == rank) == size - 1
