@@ -24,9 +24,11 @@ class Layout(NamedTuple):
     pieces: int = 1
 
     def rows(self, size: int) -> tuple[tuple[int, ...], ...]:
-        """The ranks in rows of equal length: the nodes if they are alike, else the most square arrangement in rank order."""
+        """The ranks in rows of equal length: the nodes if they are alike and hold more than one rank, else the most square
+        arrangement in rank order.
+        """
         lengths = {len(node) for node in self.nodes}
-        if len(lengths) == 1:
+        if len(lengths) == 1 and lengths != {1}:
             return self.nodes
         columns = next(c for c in range(int(size**0.5), 0, -1) if size % c == 0)
         columns = size // columns

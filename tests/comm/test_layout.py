@@ -20,3 +20,9 @@ def test_nodes_that_are_alike_are_the_rows() -> None:
 
 def test_uneven_nodes_are_no_rows() -> None:
     assert Layout(((0, 1, 2), (3,))).rows(4) == ((0, 1), (2, 3))
+
+
+def test_nodes_of_one_rank_are_no_rows() -> None:
+    """A column as long as the world would make a torus a plain ring."""
+    assert Layout(((0,), (1,), (2,), (3,))).rows(4) == ((0, 1), (2, 3))
+    assert Layout(((0,),)).rows(1) == ((0,),)
