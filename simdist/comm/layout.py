@@ -24,8 +24,9 @@ class Layout(NamedTuple):
     pieces: int = 1
 
     def rows(self, size: int) -> tuple[tuple[int, ...], ...]:
-        """The ranks in rows of equal length: the nodes if they are alike and hold more than one rank, else the most square
-        arrangement in rank order.
+        """The ranks in rows of equal length: the nodes if they are alike, else the most square arrangement in rank order.
+
+        Nodes of one rank each are no rows: they would make a single column of all.
         """
         lengths = {len(node) for node in self.nodes}
         if len(lengths) == 1 and lengths != {1}:
