@@ -31,6 +31,7 @@ __all__ = [
     "ReductionError",
     "ShapeError",
     "SimdistError",
+    "StoreOperationError",
     "TraceError",
     "UnknownNameError",
     "nearest",
@@ -105,6 +106,10 @@ class DistStoreError(DistError):
 
 class QueueEmptyError(DistStoreError):
     """Nothing is in the queue of a store, and the caller did not want to wait."""
+
+
+class StoreOperationError(DistStoreError, NotImplementedError):
+    """An operation that this kind of store does not have."""
 
 
 class GroupError(DistError, ValueError, AssertionError):

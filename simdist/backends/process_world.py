@@ -36,6 +36,7 @@ from .process.work import Work
 from .program import Program
 from .settings import Outcome, Settings
 from .unwaited import remarks
+from .world import Commons
 
 __all__ = ["ProcessWorld", "launch", "outcome_of", "real_options", "serve"]
 
@@ -118,6 +119,7 @@ class ProcessWorld:
     """One rank in a process of its own."""
 
     backend = "process"
+    commons: Commons | None = None
 
     def __init__(self, endpoint: Endpoint, options: ProcessOptions) -> None:
         self.endpoint = endpoint

@@ -7,6 +7,7 @@ of the current rank. The simulator's is ``sim.rank.SimRank``; that of a real pro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from simdist.comm.call import Call
@@ -15,7 +16,24 @@ from simdist.comm.transport import Tag, Work
 from simdist.place import Place
 from simdist.tensor.observe import Listener
 
-__all__ = ["World"]
+__all__ = ["Commons", "World"]
+
+
+class Commons(Protocol):
+    """What simulated ranks share, since they live in one process."""
+
+    @property
+    def things(self) -> dict[Any, Any]:
+        """Anything that ranks leave for each other, by a key."""
+
+    def touch(
+        self,
+        what: str,
+        action: Callable[[], Any],
+        ready: Callable[[], bool] | None = None,
+        limit: float | None = None,
+    ) -> Any:
+        """Do ``action`` in the order of the clock, as soon as ``ready()`` holds; DistTimeoutError after ``limit`` seconds."""
 
 
 class World(Protocol):
@@ -46,6 +64,10 @@ class World(Protocol):
     notes: list[str]
     chooser: Chooser
     listener: Listener | None
+
+    @property
+    def commons(self) -> Commons | None:
+        """What simulated ranks share; None on a real backend."""
 
     def now(self) -> float:
         """Seconds since the start of the run, on the backend's clock."""

@@ -25,6 +25,7 @@ from simdist.units import format_time
 
 from .attendance import spans
 from .billing import Billing
+from .commons import Commons
 from .kernel import Task
 from .meeting import Meeting
 from .memory import Allocator
@@ -61,6 +62,7 @@ class SimRank:
         self.streams: dict[int, Stream] = {}
         self.state: dict[str, Any] = {}
         self.notes: list[str] = []
+        self.commons: Commons | None = Commons(self)
         self.unwaited: dict[Side | StreamWork, str] = {}
         self.billed = 0
         self._open: list[Side] = []

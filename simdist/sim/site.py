@@ -11,6 +11,7 @@ from typing import Any
 from simdist.cluster import Cluster
 from simdist.comm.choose import Chooser
 
+from .commons import Turns
 from .gathering import Gatherings
 from .kernel import Kernel
 from .level import LEVELS, MESSAGES
@@ -61,6 +62,8 @@ class Site:
         self.flows: list[Any] | None = [] if traced else None
         self.memory: list[Any] | None = [] if traced else None
         self.kernel = Kernel(lazy=lazy)
+        self.turns = Turns(self.kernel)
+        self.things: dict[Any, Any] = {}
         self.network = Network(self.kernel, cluster, eager_limit, self.flows)
         level = LEVELS[network].make(self.kernel, self.network)
         self.meetings = (

@@ -5,8 +5,8 @@ Each sees only the keys that begin with its prefix: ``"a"`` is stored as ``"pref
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from .store import Store
 
@@ -18,11 +18,11 @@ class PrefixStore(Store):
 
     Args:
         prefix: what its keys begin with.
-        store: where they are.
+        store: where they are. Its timeout is the prefix store's.
     """
 
     def __init__(self, prefix: str, store: Store) -> None:
-        super().__init__(store.timeout)
+        super().__init__()
         self._prefix, self._store = f"{prefix}/", store
 
     @property
@@ -39,44 +39,16 @@ class PrefixStore(Store):
         """Change that of the underlying store."""
         self._store.set_timeout(timeout)
 
-    def _full(self, keys: Sequence[str]) -> list[str]:
-        return [self._prefix + key for key in keys]
+    def has_extended_api(self) -> bool:
+        """What the underlying store says."""
+        return self._store.has_extended_api()
 
-    def set(self, key: str, value: str | bytes) -> None:
-        """Store ``value``, whatever was there."""
-        self._store.set(self._prefix + key, value)
-
-    def get(self, key: str) -> bytes:
-        """The value, as soon as it is there."""
-        return self._store.get(self._prefix + key)
-
-    def wait(self, keys: Sequence[str], timeout: float | timedelta | None = None) -> None:
-        """Return when all keys are there."""
-        self._store.wait(self._full(keys), timeout)
-
-    def add(self, key: str, amount: int) -> int:
-        """Add to a number and return the sum."""
-        return self._store.add(self._prefix + key, amount)
-
-    def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes) -> bytes:
-        """Store the desired value if the expected one is there, or none is there and none was expected."""
-        return self._store.compare_set(self._prefix + key, expected_value, desired_value)
-
-    def append(self, key: str, value: str | bytes) -> None:
-        """Append to a value."""
-        self._store.append(self._prefix + key, value)
-
-    def check(self, keys: Sequence[str]) -> bool:
-        """Whether all keys are there now."""
-        return self._store.check(self._full(keys))
-
-    def delete_key(self, key: str) -> bool:
-        """Forget a key; whether it was there."""
-        return self._store.delete_key(self._prefix + key)
-
-    def num_keys(self) -> int:
-        """How many keys the underlying store has, as in torch."""
-        return self._store.num_keys()
+    def _do(self, operation: str, arguments: tuple[Any, ...], limit: float | None) -> Any:
+        if arguments:
+            first, *rest = arguments
+            named = [self._prefix + key for key in first] if isinstance(first, list) else self._prefix + first
+            arguments = named, *rest
+        return self._store._do(operation, arguments, self._store._limit if limit is None else limit)
 
     def list_keys(self) -> list[str]:
         """The keys with this prefix, without it, in order."""

@@ -1,52 +1,57 @@
-"""The rules of stores as recorded from PyTorch 2.13."""
+"""What every kind of store does, each of them outside a run."""
 
 import threading
 from datetime import timedelta
 
 import pytest
 
-from simdist.distributed import HashStore, PrefixStore
-from simdist.errors import DistStoreError
+from simdist.distributed import FileStore, HashStore, PrefixStore, Store, TCPStore
+from simdist.distributed.store.store import as_bytes
 
 
-@pytest.fixture(params=["hash", "prefix"])
-def store(request):
-    return HashStore() if request.param == "hash" else PrefixStore("p", HashStore())
-
-
-def test_the_recorded_answers(store):
-    store.set_timeout(timedelta(seconds=0.05))
-    assert store.timeout == timedelta(seconds=0.05)
-    store.set("a", "x")
-    assert store.get("a") == b"x"
-    with pytest.raises(DistStoreError, match=r"waited 0\.05 s for 'p?/?missing'"):
-        store.get("missing")
-    with pytest.raises(DistStoreError, match=r"waited 0\.01 s"):
-        store.wait(["a", "missing"], 0.01)
-    assert [store.add("n", 5), store.add("n", 2), store.get("n"), store.add("n", -3)] == [5, 7, b"7", 4]
-    assert [store.check(["a"]), store.check(["zz"]), store.check(["a", "zz"]), store.num_keys()] == [
-        True,
-        False,
-        False,
-        2,
-    ]
-    assert [store.delete_key("a"), store.delete_key("a")] == [True, False]
-    assert store.compare_set("c", "", "v1") == b"v1"
-    assert store.compare_set("c9", "zz", "v1") == b"zz"
-    assert store.compare_set("c", "no", "v2") == b"v1"
-    assert store.compare_set("c", "v1", "v2") == b"v2"
-    store.multi_set(["m1", "m2"], ["1", "2"])
-    assert store.multi_get(["m1", "m2"]) == [b"1", b"2"]
-    store.append("ap", "x")
-    store.append("ap", "y")
-    assert store.get("ap") == b"xy"
-    assert store.list_keys() == ["ap", "c", "m1", "m2", "n"]
-    with pytest.raises(ValueError, match="not a whole number"):
-        store.add("ap", 1)
+@pytest.fixture(params=["hash", "prefix", "file", "tcp"])
+def store(request, tmp_path):
+    return {
+        "hash": HashStore,
+        "prefix": lambda: PrefixStore("p", HashStore()),
+        "file": lambda: FileStore(str(tmp_path / "notes"), 1),
+        "tcp": lambda: TCPStore("127.0.0.1", 0, 1, True),
+    }[request.param]()
 
 
 def test_a_thread_waits_for_another(store):
     late = threading.Timer(0.05, store.set, ("k", b"v"))
+    if isinstance(store, TCPStore):  # one question at a time on one connection
+        late = threading.Timer(0.05, TCPStore("127.0.0.1", store.port).set, ("k", b"v"))
     late.start()
     assert store.get("k") == b"v"
     late.join()
+
+
+def test_values_may_be_any_bytes_and_keys_any_text(store):
+    value = bytes(range(256)) * 10
+    store.set("ключ '\n", value)
+    assert (store.get("ключ '\n"), store.list_keys()) == (value, ["ключ '\n"])
+    assert store.compare_set("ключ '\n", value, "") == b""
+    assert (store.check(["ключ '\n"]), store.get("ключ '\n")) == (True, b"")
+
+
+def test_many_threads_add_without_losing_anything(store):
+    def work():
+        for _ in range(10):
+            store.add("n", 1)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.add("n", 0) == 80
+
+
+def test_the_timeout_is_torch_s_until_it_is_changed(store):
+    assert store.timeout == timedelta(seconds=300)
+    store.set_timeout(timedelta(milliseconds=5))
+    assert store.timeout == timedelta(milliseconds=5)
+    assert isinstance(store, Store)
+    assert (as_bytes("ä"), as_bytes(bytearray(b"x"))) == ("ä".encode(), b"x")
