@@ -7,7 +7,7 @@ processes with the same bits.
     real = sd.run(train, world_size=4, backend="process")      # real
 """
 
-from simdist import collectives, data, distributed, models, nn, optim, units
+from simdist import collectives, data, distributed, models, nn, optim, plot, units
 from simdist.backends import register_backend
 from simdist.clock import compute, current_time, manual_seed, sleep
 from simdist.cluster import Accelerator, Cluster, Link, Node, clusters
@@ -32,6 +32,6 @@ from simdist.tensor import (
 __all__ = [
     "Accelerator", "Cluster", "Link", "Node", "Run", "SimdistError", "Tensor", "arange", "cat", "clusters",
     "collectives", "compare", "compute", "current_time", "data", "distributed", "enable_grad", "is_grad_enabled",
-    "load_run", "manual_seed", "models", "nn", "no_grad", "ones", "optim", "randn", "register_backend", "run",
-    "sleep", "speedup", "stack", "tensor", "units", "zeros",
+    "load_run", "manual_seed", "models", "nn", "no_grad", "ones", "optim", "plot", "randn", "register_backend",
+    "run", "sleep", "speedup", "stack", "tensor", "units", "zeros",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from simdist.cli import clusters, demo, learn, run, speedup, trace
+from simdist.cli import clusters, demo, league, learn, run, speedup, trace
 
 __all__ = ["build"]
 
@@ -17,6 +17,7 @@ COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("speedup", speedup.speedup),
     ("trace", trace.trace),
     ("clusters", clusters.clusters),
+    ("league", league.league),
 )
 """Name on the command line and the function that does it; ``learn`` has commands of its own."""
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from simdist.cli.failure import taught
+from simdist import plot
+from simdist.cli.failure import UsageError, taught
 from simdist.cli.output import print_json, print_table
+from simdist.cli.picture import check, save
 from simdist.cluster import presets
 from simdist.units import format_bytes, format_flops, format_rate, format_time
 
@@ -22,15 +25,23 @@ def clusters(
     toml: Annotated[
         bool, typer.Option("--toml", help="The description as a file to edit and to use with --cluster.")
     ] = False,
+    picture: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw devices, switches and cables.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """List the machines that simdist knows, or describe one.
 
-    **Examples:** `simdist clusters`, `simdist clusters dgx-a100 --sources`,
+    **Examples:** `simdist clusters`, `simdist clusters dgx-a100 --sources`, `simdist clusters dgx1-v100 --picture dgx1.png`,
     and a machine of your own: `simdist clusters dgx-a100 --toml > mine.toml`, edit, `simdist run ... --cluster mine.toml`
     """
+    check(picture)
     if name is None:
+        if picture is not None:
+            raise UsageError(
+                "--picture draws one machine: name it, for example simdist clusters dgx-a100 --picture a.png."
+            )
         _print_all(as_json)
+    elif picture is not None:
+        typer.echo(f"picture: {save(plot.topology(name), picture)}")
     elif toml:
         typer.echo(presets.get(name).to_toml())
     elif sources:

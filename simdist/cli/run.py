@@ -9,7 +9,7 @@ import typer
 
 import simdist as sd
 from simdist.backends.registry import find
-from simdist.cli.failure import one_voice, taught
+from simdist.cli.failure import UsageError, one_voice, taught
 from simdist.cli.output import jsonable, print_json, print_table, quiet_stdout
 from simdist.cli.picture import check, check_directory, save
 from simdist.cli.program import arguments, given, load, pairs
@@ -48,6 +48,9 @@ def run(
         str | None, typer.Option(help="How closely the network is simulated: `messages`, `steps`, `formula` ...")
     ] = None,
     timeline: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw who did what when.")] = None,
+    topology: Annotated[
+        Path | None, typer.Option(metavar="PNG", help="Draw the machines and how busy each link was.")
+    ] = None,
     trace: Annotated[Path | None, typer.Option(metavar="JSON", help="Save the trace for ui.perfetto.dev.")] = None,
     report: Annotated[bool, typer.Option("--report", help="Print where the time went.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -66,6 +69,11 @@ def run(
     world_size = world_size or processes
     with one_voice(first == 0):
         check(timeline)
+        check(topology)
+        if topology is not None and backend != "sim":
+            raise UsageError(
+                f"--topology draws simulated links, and --backend {backend} has none: leave one of them out."
+            )
         check_directory(trace)
         with quiet_stdout(as_json):
             options = given(cluster=cluster, network=network, algorithms=pairs("--algorithm", algorithm))
@@ -73,7 +81,7 @@ def run(
                 program, arg or (), world_size=world_size, backend=backend, seed=seed, device=device, **options
             )
         if first == 0:
-            _show(outcome, timeline, trace, report, as_json)
+            _show(outcome, timeline, topology, trace, report, as_json)
 
 
 def _call(program: str, arg: list[str] | tuple[()], **options: Any) -> Any:
@@ -81,10 +89,14 @@ def _call(program: str, arg: list[str] | tuple[()], **options: Any) -> Any:
     return sd.run(function, kwargs=arguments(function, arg), **options)
 
 
-def _show(outcome: Any, timeline: Path | None, trace: Path | None, report: bool, as_json: bool) -> None:
+def _show(
+    outcome: Any, timeline: Path | None, topology: Path | None, trace: Path | None, report: bool, as_json: bool
+) -> None:
     written = {}
     if timeline is not None:
         written["timeline"] = save(outcome.timeline(), timeline)
+    if topology is not None:
+        written["topology"] = save(sd.plot.topology(outcome.machines or outcome.cluster, outcome), topology)
     if trace is not None:
         outcome.save_trace(trace)
         written["trace"] = str(trace)

@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FAILURE", "GRID", "INK", "KINDS", "MEMORY", "MUTED", "OKABE_ITO", "Look", "contrast", "darker", "paler"]
+__all__ = [
+    "FAILURE",
+    "GRID",
+    "INK",
+    "KINDS",
+    "MEMORY",
+    "MUTED",
+    "OKABE_ITO",
+    "Look",
+    "contrast",
+    "darker",
+    "mixed",
+    "paler",
+]
 
 OKABE_ITO: dict[str, str] = {
     "black": "#000000",
@@ -75,15 +88,22 @@ MEMORY: dict[str, Look] = {
 
 def paler(color: str) -> str:
     """The colour two thirds of the way to white: less of the same thing."""
-    return _mixed(color, 0.36, 255)
+    return mixed(color, 0.36, 255)
 
 
 def darker(color: str) -> str:
     """A darker tone of the colour, for hatches and borders."""
-    return _mixed(color, 0.62, 0)
+    return mixed(color, 0.62, 0)
 
 
-def _mixed(color: str, share: float, other: int) -> str:
+def mixed(color: str, share: float, other: int) -> str:
+    """A colour mixed with a grey.
+
+    Args:
+        color: as ``#RRGGBB``.
+        share: of the colour, 0 to 1.
+        other: the grey, 0 (black) to 255 (white).
+    """
     return "#" + "".join(f"{round(share * part + (1 - share) * other):02X}" for part in _parts(color))
 
 

@@ -75,3 +75,13 @@ def test_an_unknown_name_is_wrong_use_with_the_nearest(call, option: tuple[str, 
 def test_the_first_row_that_fits_is_the_printer() -> None:
     starts = [start for start, _ in UNITS]
     assert starts.index("memory_bandwidth") < starts.index("memory")
+
+
+def test_one_is_drawn(call, tmp_path: Path) -> None:
+    path = tmp_path / "a100.png"
+    shown = call("clusters", "dgx-a100", "--picture", path)
+    assert (shown.exit_code, shown.output) == (0, f"picture: {path}\n")
+    assert path.read_bytes()[:4] == b"\x89PNG"
+    shown = call("clusters", "--picture", path)
+    assert shown.exit_code == 2
+    assert "--picture draws one machine: name it" in shown.stderr

@@ -50,6 +50,14 @@ def test_a_timeline_and_a_trace_are_written(call, program: Path, tmp_path: Path)
     assert f"trace: {trace}" in shown.output
 
 
+def test_the_machines_are_drawn(call, program: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "t.png"
+    shown = call("run", f"{program}:total", "--cluster", "dgx-a100", "--topology", picture)
+    assert shown.exit_code == 0
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    assert f"topology: {picture}" in shown.output
+
+
 @pytest.mark.process
 def test_the_same_function_on_real_processes(call, program: Path) -> None:
     facts = json.loads(call("run", f"{program}:total", "-n", 2, "--backend", "process", "--json").output)
@@ -126,6 +134,11 @@ def test_json_is_one_document_whatever_ranks_print(call, tmp_path: Path) -> None
     [
         (["run", "--timeline", "nowhere/t.png"], "there is no directory 'nowhere' to write 't.png' into."),
         (["run", "--timeline", "t.doc"], "'t.doc' does not end like a picture."),
+        (["run", "--topology", "t.doc"], "'t.doc' does not end like a picture."),
+        (
+            ["run", "--topology", "t.png", "--backend", "process"],
+            "--topology draws simulated links, and --backend process has none",
+        ),
         (["run", "--trace", "nowhere/t.json"], "there is no directory 'nowhere' to write 't.json' into."),
         (["run", "--trace", "."], "'.' is a directory: name a file in it."),
         (["speedup", "--plot", "nowhere/t.png"], "there is no directory 'nowhere' to write 't.png' into."),

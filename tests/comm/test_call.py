@@ -36,7 +36,9 @@ def test_the_names_for_traces_and_errors() -> None:
     assert call.members.name == "world"
     assert call.details == {
         "group": "world", "sequence": 3, "bytes": 32, "size": 2, "algorithm": "ring_all_reduce", "collective": "all_reduce",
+        "root": 0,
     }  # fmt: skip
+    assert request("binomial_reduce", 1, 4, 4, root=2).details(0)["root"] == 2
 
 
 def test_the_steps_are_the_algorithm_s() -> None:
