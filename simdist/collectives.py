@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -140,6 +140,12 @@ def lower_bound(collective: str, num_ranks: int, nbytes: float, latency: float, 
     return latency + _LEAST_MOVED[collective](num_ranks) * nbytes / bandwidth if num_ranks > 1 else 0.0
 
 
+class _Printer(Protocol):
+    """IPython's pretty printer: what it shows of a value at the end of a cell, where no HTML is shown."""
+
+    def text(self, text: str) -> None: ...
+
+
 class Standing(NamedTuple):
     """How one algorithm did.
 
@@ -202,6 +208,9 @@ class League:
             for row in self._cells
         ]
         return "\n".join([self.title, *lines])
+
+    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
+        printer.text(str(self))
 
     def _repr_html_(self) -> str:
         head, *rows = self._cells

@@ -132,3 +132,12 @@ def test_names_are_checked() -> None:
         sd.collectives.register("all_reduce", name="ring_all_reduce")(mine)
     with pytest.raises(UnknownNameError, match="no registered algorithm named 'ring_all_reduce'"):
         sd.collectives.unregister("ring_all_reduce")
+
+
+def test_a_console_shows_the_table_a_browser_a_html_table() -> None:
+    from IPython.core.formatters import DisplayFormatter
+
+    league = sd.collectives.league("broadcast", world_size=4)
+    shown = DisplayFormatter().format(league)[0]
+    assert shown["text/plain"] == str(league)
+    assert shown["text/html"] == league._repr_html_()
