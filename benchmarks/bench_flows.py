@@ -63,7 +63,8 @@ def contended(machines: Cluster) -> tuple[float, int]:
             if k + 1 < BUCKETS:
                 issue(group, k + 1, max(ends))
 
-        level.time(work[group][k], [now] * NODES, done)
+        calls = work[group][k]
+        level.time(calls, level.tables(calls), [now] * NODES, done)
 
     start = time.perf_counter()
     for group in range(PER_NODE):

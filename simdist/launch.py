@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .backends import context
 from .backends.program import Program
 from .backends.registry import find
-from .backends.settings import Outcome, Settings, whole
+from .backends.settings import Outcome, Settings, level_for, whole
 from .backends.world import World
 from .cluster import Cluster, resolve
 from .comm.algorithm import Algorithm
@@ -71,7 +71,7 @@ def run(
     backend: str = "sim",
     seed: int = 0,
     device: str = "real",
-    network: str = "messages",
+    network: str | None = None,
     eager_limit: int = 0,
     checked: bool = True,
     traced: bool = True,
@@ -96,7 +96,8 @@ def run(
             of them calls ``run``, and gets the whole ``Run``).
         seed: of all random numbers.
         device: ``"real"``, or ``"meta"`` for shapes only.
-        network: level of the network simulation.
+        network: level of the network simulation (``docs/network.md``). None: ``"messages"`` for up to 64 ranks, else
+            ``"coflow"``. The run's report names it, and warns if what happened was outside its range.
         eager_limit: messages of at most this many bytes are sent before their receiver is ready.
         checked: compare the ranks' calls with each other and explain differences.
         traced: keep a trace (without: faster, and no timeline, breakdown or other answer to what happened when).
@@ -129,7 +130,7 @@ def run(
         device=device,
         checked=checked,
         traced=traced,
-        network=network,
+        network=level_for(world_size) if network is None else network,
         eager_limit=eager_limit,
         timeout=timeout,
         stragglers=dict(stragglers or {}),
@@ -221,6 +222,7 @@ def speedup(
     from .scaling import Scaling
 
     options.setdefault("traced", False)
+    options.setdefault("network", level_for(sizes[-1]))  # one level for the whole curve
     times, names = [], []
     for size in progress(sizes, "speed-up"):
         now = given | ({scaled: given[scaled] * size // sizes[0]} if scaled is not None else {})

@@ -18,7 +18,15 @@ import numpy as np
 from simdist.cluster import Cluster
 from simdist.comm.algorithm import Algorithm
 
-__all__ = ["MemoryUse", "Outcome", "Settings", "seconds", "whole"]
+__all__ = ["MOST_RANKS_BY_MESSAGE", "MemoryUse", "Outcome", "Settings", "level_for", "seconds", "whole"]
+
+MOST_RANKS_BY_MESSAGE = 64
+"""A larger run that does not say otherwise has its collectives timed as flows, not message by message."""
+
+
+def level_for(world_size: int) -> str:
+    """The level of network simulation of a run that names none."""
+    return "messages" if world_size <= MOST_RANKS_BY_MESSAGE else "coflow"
 
 
 def whole(name: str, value: Any, least: int | None = None) -> int:

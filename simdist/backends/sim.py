@@ -87,6 +87,7 @@ def launch(program: Program, entry: Entry, settings: Settings) -> Outcome:
     for remark in remarks:
         warnings.warn(remark, stacklevel=4)
     notes += remarks
+    notes += job.meetings.notes(settings.network)
     return _outcome(job, time, notes)
 
 

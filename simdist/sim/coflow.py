@@ -115,16 +115,16 @@ class Coflow:
             found = self._demands[id(table)] = table, demand(table, ranks, self.network.cluster)
         return found[1]
 
-    def time(self, calls: Sequence[Call], starts: Sequence[float], done: Done) -> None:
+    def time(self, calls: Sequence[Call], table: Timetable, starts: Sequence[float], done: Done) -> None:
         """Find out when each member is done, and call ``done`` with it when the flow has ended.
 
         Args:
             calls: one per group rank, in order.
+            table: their timetable.
             starts: when each entered, seconds.
             done: called with the end of each member, by group rank.
         """
         request = calls[0].request
-        table = self.tables(calls)
         wanted = self.demand(table, request.members.ranks)
         start, alone = max(starts), max(wanted.durations)
 

@@ -20,9 +20,10 @@ from simdist.comm.call import Call
 from simdist.comm.evaluate import evaluate
 from simdist.tensor.meta import MetaArray
 
+from .assumptions import Observed
 from .attendance import Attendance
 from .kernel import Kernel, Task
-from .level import Level
+from .level import LEVELS, Level
 from .meeting import Meeting, Meetings, Ways
 from .network import Network
 
@@ -62,6 +63,7 @@ class Gatherings(Meetings):
     ) -> None:
         super().__init__(kernel, network, spans, checked=checked, shortcut=False)
         self.level = level
+        self.observed = Observed(network.cluster, network.flows)
 
     def attend(self, task: Task, call: Call, quiet: bool) -> tuple[float, float, Meeting] | None:
         """Take part in a collective; on return it is complete on this rank and the task's clock stands at its end.
@@ -93,6 +95,10 @@ class Gatherings(Meetings):
             self.kernel.catch_up(task)
         return None if meeting.recorded else (meeting.starts[me], min(meeting.last_arrival, task.now), meeting)
 
+    def notes(self, name: str) -> list[str]:
+        """What a person should know if the level called ``name`` was outside its range."""
+        return self.observed.notes(LEVELS[name].assumes, name)
+
     def _let_go(self, meeting: _Gathering) -> None:
         """The calls do not fit together: who is parked goes the long way, message by message."""
         meeting.long_way = True
@@ -109,14 +115,16 @@ class Gatherings(Meetings):
             if calls[0].request.algorithm.collective == "all_to_all":
                 blocks.compare(calls)
             evaluate(calls)
+        table = self.level.tables(calls)
         waiting = True
 
         def done(ends: list[float]) -> None:
             nonlocal waiting
             waiting = False
+            self.observed.collective(calls[0], table, meeting.starts, ends)
             self._release(meeting, ends, task)
 
-        self.level.time(calls, meeting.starts, done)
+        self.level.time(calls, table, meeting.starts, done)
         if waiting:
             self.kernel.wait(task, meeting)
         elif task.now > self.kernel.stop_time:

@@ -35,8 +35,19 @@ Done = Callable[[list[float]], None]
 class Level(Protocol):
     """A way to time collectives."""
 
-    def time(self, calls: Sequence[Call], starts: Sequence[float], done: Done) -> None:
-        """Find out when each member is done, and call ``done`` with it: at once, or when the clock has come so far."""
+    @property
+    def tables(self) -> Callable[[Sequence[Call]], Timetable]:
+        """The timetable of a collective."""
+
+    def time(self, calls: Sequence[Call], table: Timetable, starts: Sequence[float], done: Done) -> None:
+        """Find out when each member is done, and call ``done`` with it: at once, or when the clock has come so far.
+
+        Args:
+            calls: one per group rank, in order.
+            table: their timetable.
+            starts: when each entered, seconds.
+            done: called with the end of each member, by group rank.
+        """
 
 
 class Timetables:
@@ -76,11 +87,10 @@ class Steps:
     """
 
     def __init__(self, timetables: Timetables, flows: list[Any] | None) -> None:
-        self.timetables, self.flows = timetables, flows
+        self.tables, self.flows = timetables.of, flows
 
-    def time(self, calls: Sequence[Call], starts: Sequence[float], done: Done) -> None:
+    def time(self, calls: Sequence[Call], table: Timetable, starts: Sequence[float], done: Done) -> None:
         """As ``Level.time``."""
-        table = self.timetables.of(calls)
         if self.flows is not None:
             self.flows.append(Course(calls[0].request, calls[0].full_label, table, tuple(starts)))
         done(table.finish(starts))
@@ -95,12 +105,11 @@ class Formula:
     """
 
     def __init__(self, timetables: Timetables, flows: list[Any] | None) -> None:
-        self.timetables, self.flows = timetables, flows
+        self.tables, self.flows = timetables.of, flows
         self._durations: dict[Timetable, list[float]] = {}
 
-    def time(self, calls: Sequence[Call], starts: Sequence[float], done: Done) -> None:
+    def time(self, calls: Sequence[Call], table: Timetable, starts: Sequence[float], done: Done) -> None:
         """As ``Level.time``."""
-        table = self.timetables.of(calls)
         durations = self._durations.get(table)
         if durations is None:
             durations = self._durations[table] = table.finish([0.0] * len(starts))
@@ -117,11 +126,13 @@ class Row(NamedTuple):
         name: as in ``sd.run(network=...)``.
         text: what it does, in a line.
         make: what times collectives at this level; None where ranks send their own messages.
+        assumes: names of ``assumptions.ASSUMPTIONS``: outside of them it is inexact, and the run's report says so.
     """
 
     name: str
     text: str
     make: Callable[[Kernel, Network], Level | None]
+    assumes: tuple[str, ...] = ()
 
 
 def _messages(kernel: Kernel, network: Network) -> Level | None:
@@ -149,12 +160,20 @@ MESSAGES = "messages"
 LEVELS: dict[str, Row] = {
     row.name: row
     for row in (
-        Row("formula", "each collective alone, all ranks together: one closed form", _formula),
+        Row("formula", "each collective alone, all ranks together: one closed form", _formula, ("together", "alone")),
         Row(
-            "coflow", "each collective one flow that shares links with all others; rounds wait for each other", _coflow
+            "coflow",
+            "each collective one flow that shares links with all others; rounds wait for each other",
+            _coflow,
+            ("together", "unmixed"),
         ),
-        Row("coflow-fluid", "the same, optimistic: latencies hide behind the bytes of others", _coflow_fluid),
-        Row("steps", "each collective alone, round by round from each rank's own start", _steps),
+        Row(
+            "coflow-fluid",
+            "the same, optimistic: latencies hide behind the bytes of others",
+            _coflow_fluid,
+            ("together", "unmixed"),
+        ),
+        Row("steps", "each collective alone, round by round from each rank's own start", _steps, ("together", "alone")),
         Row(MESSAGES, "every message on its own, links shared with all others", _messages),
     )
 }

@@ -181,6 +181,10 @@ class Meetings:
             self.kernel.advance(task, 0.0)
         return meeting
 
+    def notes(self, name: str) -> list[str]:
+        """What a person should know if the level called ``name`` was outside its range: nothing here, where messages move."""
+        return []
+
     # -- checking ---------------------------------------------------------------------------------------------------
 
     def _compare(self, meeting: Meeting, call: Call, task: Task) -> bool:
