@@ -20,7 +20,7 @@ from .backends.world import World
 from .cluster import Cluster, resolve
 from .comm.algorithm import Algorithm
 from .comm.choose import named
-from .distributed import group
+from .distributed import lifetime
 from .errors import DistError, UnknownNameError
 from .progress import progress
 from .result import Run
@@ -40,7 +40,7 @@ def rank_entry(world: World, fn: Callable[..., Any], args: tuple[Any, ...], kwar
     """Be a rank: set the context, make the default process group, call the function."""
     context.world.set(world)
     observe.listener.set(world.listener)
-    group.setup(world, implicit=True)
+    lifetime.setup(world, implicit=True)
     return fn(world.rank, world.world_size, *args, **kwargs)
 
 

@@ -1,10 +1,10 @@
 """torch.distributed's names, on every backend.
 
-``group`` (who belongs together) · ``reductions``, ``copies`` and ``exchange`` (what a group does
-together)
-· ``objects`` · ``monitored`` (who is missing) · ``point_to_point`` and ``batch`` (how two ranks talk) · ``issue``
-(how a call is made) · ``backend`` (a transport of one's own) · ``work`` (when an asynchronous operation is complete) ·
-``buffer`` and ``array_list`` (how arrays travel) · ``bucket``, ``reducer``, ``ddp`` (data parallel training).
+``group`` (who belongs together) · ``lifetime`` and ``rendezvous`` (how the default group begins and ends) · ``store``
+(notes for each other) · ``reductions``, ``copies`` and ``exchange`` (what a group does together) · ``objects`` ·
+``monitored`` (who is missing) · ``point_to_point`` and ``batch`` (how two ranks talk) · ``issue`` (how a call is
+made) · ``backend`` (its names, and a transport of one's own) · ``work`` (when an asynchronous operation is complete)
+· ``buffer`` and ``array_list`` (how arrays travel) · ``bucket``, ``reducer``, ``ddp`` (data parallel training).
 """
 
 from simdist.comm.reduce_op import ReduceOp
@@ -18,18 +18,15 @@ from .exchange import all_to_all, all_to_all_single
 from .group import (
     GroupMember,
     ProcessGroup,
-    destroy_process_group,
     get_backend,
     get_global_rank,
     get_group_rank,
     get_process_group_ranks,
     get_rank,
     get_world_size,
-    init_process_group,
-    is_available,
-    is_initialized,
     new_group,
 )
+from .lifetime import destroy_process_group, init_process_group, is_available, is_initialized
 from .monitored import monitored_barrier
 from .objects import (
     all_gather_object,
@@ -41,6 +38,7 @@ from .objects import (
 )
 from .point_to_point import irecv, isend, recv, send
 from .reductions import all_reduce, reduce, reduce_scatter, reduce_scatter_tensor
+from .rendezvous import register_rendezvous_handler, rendezvous
 from .store import FileStore, HashStore, PrefixStore, Store, TCPStore
 from .subgroups import new_subgroups, new_subgroups_by_enumeration, split_group
 from .work import Work
@@ -53,6 +51,6 @@ __all__ = [
     "gather", "gather_object", "get_backend", "get_global_rank", "get_group_rank", "get_process_group_ranks",
     "get_rank", "get_world_size", "init_process_group", "irecv", "is_available", "is_initialized", "isend",
     "monitored_barrier", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "recv", "recv_object_list",
-    "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "send_object_list",
-    "split_group",
+    "reduce", "reduce_scatter", "reduce_scatter_tensor", "register_rendezvous_handler", "rendezvous", "scatter",
+    "scatter_object_list", "send", "send_object_list", "split_group",
 ]  # fmt: skip

@@ -6,8 +6,36 @@ from collections.abc import Sequence
 
 from simdist.backends.custom.byte_transport import Factory
 from simdist.backends.registry import BACKENDS, find, register_backend
+from simdist.errors import GroupError, nearest
 
-__all__ = ["Backend"]
+__all__ = ["Backend", "check_backend"]
+
+_TORCH_S = ("fake", "gloo", "mpi", "nccl", "ucc", "undefined", "xccl")
+_DEVICES = ("cpu", "cuda", "mps", "xpu")
+
+
+def check_backend(name: str | None, what: str) -> None:
+    """Refuse a name that means no backend: neither one of torch's nor one of simdist's (``sd.run`` has chosen which is used).
+
+    Args:
+        name: ``"gloo"``, ``"cpu:gloo,cuda:nccl"``, or None.
+        what: the function that was called.
+
+    Raises:
+        GroupError: there is no such backend.
+        TypeError: it is no text.
+    """
+    if name is None:
+        return
+    if not isinstance(name, str):
+        raise TypeError(f"{what}: backend must be a name such as 'gloo', got {name!r}.")
+    known = sorted({*_TORCH_S, *BACKENDS})
+    for part in name.split(","):
+        device, colon, last = part.rpartition(":")
+        if (last.lower() not in known and last not in known) or (colon and device not in _DEVICES):
+            close = nearest(last, known)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            raise GroupError(f"{what}: there is no backend {name!r}.{hint} Known: {', '.join(known)}.")
 
 
 class Backend(str):

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
-from functools import lru_cache
 from typing import Any
 
 from simdist.backends import context
@@ -22,16 +22,17 @@ from simdist.backends.world import World
 from simdist.comm.call import Members, Request
 from simdist.errors import GroupError
 
+from .backend import check_backend
 from .founding import agree, local_number
 from .work import seconds_of
 
 __all__ = [
-    "GroupMember", "ProcessGroup", "destroy_process_group", "get_backend", "get_global_rank", "get_group_rank",
-    "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group", "is_available", "is_initialized",
-    "new_group",
+    "GroupMember", "ProcessGroup", "get_backend", "get_global_rank", "get_group_rank", "get_process_group_ranks",
+    "get_rank", "get_world_size", "new_group",
 ]  # fmt: skip
 
 NOT_A_MEMBER = -1
+_DESTROYED = -2  # the rank of a member in a group that is no more
 
 
 class ProcessGroup:
@@ -47,12 +48,8 @@ class ProcessGroup:
     __slots__ = ("members", "requests", "sequence", "timeout", "world")
 
     def __init__(self, world: World, group_id: int, ranks: tuple[int, ...], name: str) -> None:
-        at = bisect_left(
-            ranks, world.rank
-        )  # ranks are sorted; a search from the front would cost a square over all ranks
-        position = at if at < len(ranks) and ranks[at] == world.rank else NOT_A_MEMBER
         self.world = world
-        self.members = Members(group_id, ranks, position, name)
+        self.members = Members(group_id, ranks, _position(ranks, world.rank), name)
         self.sequence = 0
         self.requests: dict[tuple[Any, ...], Request] = {}
         self.timeout: float | None = None
@@ -65,88 +62,57 @@ class ProcessGroup:
         """Number of ranks in the group."""
         return len(self.members.ranks)
 
+    def destroy(self) -> None:
+        """From now on every call on the group is an error (on a rank that is no member nothing changes)."""
+        if self.members.rank != NOT_A_MEMBER:
+            self.members = replace(self.members, rank=_DESTROYED)
+
+    def must_exist(self, what: str) -> None:
+        """Refuse to go on with a destroyed group.
+
+        Raises:
+            GroupError: it is no more.
+        """
+        if self.members.rank == _DESTROYED:
+            raise GroupError(
+                f"rank {self.world.rank}: {what} on {self!r}, which has been destroyed. Make a new group, or destroy it later."
+            )
+
     def __repr__(self) -> str:
         return f"ProcessGroup({self.members.name!r}, ranks={list(self.members.ranks)})"
 
 
-class GroupMember:
+def _position(ranks: tuple[int, ...], rank: int) -> int:
+    """The place of ``rank``, or NOT_A_MEMBER.
+
+    Ranks are nearly always sorted: looking at all of them would cost a square over all ranks that make the world.
+    """
+    at = bisect_left(ranks, rank)
+    if at < len(ranks) and ranks[at] == rank:
+        return at
+    return ranks.index(rank) if rank in ranks else NOT_A_MEMBER
+
+
+class _Marks(type):
+    @property
+    def WORLD(cls) -> ProcessGroup | None:  # noqa: N802  torch's name
+        """The default group of the current rank, or None."""
+        world = context.current()
+        found: ProcessGroup | None = None if world is None else world.state.get("group")
+        return found
+
+
+class GroupMember(metaclass=_Marks):
     """torch's marks: ``WORLD`` stands for the default group, ``NON_GROUP_MEMBER`` for a group one is not in."""
 
-    WORLD: ProcessGroup | None = None
     NON_GROUP_MEMBER = -100
 
 
-def is_available() -> bool:
-    """Always True: simdist brings its own backends."""
-    return True
-
-
-def is_initialized() -> bool:
-    """Whether the current rank has a default process group."""
-    world = context.current()
-    return world is not None and "group" in world.state
-
-
-def init_process_group(
-    backend: str | None = None,
-    init_method: str | None = None,
-    timeout: float | None = None,
-    world_size: int = -1,
-    rank: int = -1,
-) -> None:
-    """Make the default process group of all ranks.
-
-    ``sd.run`` has done it already when the rank's function begins; so a first call, as a script written for torch
-    makes it, only checks its arguments. A second call without ``destroy_process_group`` between is refused.
-
-    Args:
-        backend: ignored names of torch (``"gloo"``, ``"nccl"``) or None: ``sd.run`` chooses the backend.
-        init_method: ignored: ranks know each other.
-        timeout: limit of any one wait, seconds of the backend's clock, or a ``datetime.timedelta``.
-        world_size: if given, must be the run's.
-        rank: if given, must be the current rank.
-
-    Raises:
-        DistError: outside a run.
-        GroupError: called twice; ``world_size`` or ``rank`` do not fit the run.
-    """
-    world = context.require("init_process_group")
-    for name, given, actual in (("world_size", world_size, world.world_size), ("rank", rank, world.rank)):
-        if given not in (-1, actual):
-            raise GroupError(f"rank {world.rank}: init_process_group({name}={given}), but the run has {name} {actual}.")
-    if "group" in world.state and not world.state.pop("implicit", False):
-        raise GroupError(
-            f"rank {world.rank}: the default process group exists already; call destroy_process_group() before making it "
-            "anew."
-        )
-    if timeout is not None:
-        world.timeout = timeout if isinstance(timeout, int | float) else timeout.total_seconds()
-    if "group" not in world.state:
-        setup(world)
-
-
-def setup(world: World, *, implicit: bool = False) -> None:
-    """Give ``world`` its default group. ``implicit``: made by the launcher, so one explicit call may still come."""
-    number = world.state.get("groups", 0)
-    world.state["group"] = ProcessGroup(world, number, _everybody(world.world_size), "world")
-    world.state["groups"] = number + 1
-    if implicit:
-        world.state["implicit"] = True
-
-
-@lru_cache(maxsize=16)
-def _everybody(world_size: int) -> tuple[int, ...]:
-    """The ranks of the world: one tuple that all simulated ranks share."""
-    return tuple(range(world_size))
-
-
-def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """Forget a group (None: the default one, and with it the ability to communicate)."""
-    world = context.require("destroy_process_group")
-    default = default_group(world)
-    if group is None or group is default:
-        world.state.pop("group", None)
-        world.state.pop("implicit", None)
+def __getattr__(name: str) -> Any:
+    """``dist.group.WORLD``, as torch writes it: this module stands for torch's class ``group``."""
+    if name in ("WORLD", "NON_GROUP_MEMBER"):
+        return getattr(GroupMember, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def default_group(world: World) -> ProcessGroup:
@@ -172,30 +138,33 @@ def new_group(
     use_local_synchronization: bool = False,
     group_desc: str | None = None,
     device_id: object = None,
+    sort_ranks: bool = True,
 ) -> ProcessGroup:
     """Make a group of some ranks. Every rank of the world must call it, in the same order, members or not.
 
     In a checked run it returns when all have called it. Unchecked it does not wait, as gloo does not.
 
     Args:
-        ranks: global ranks, sorted as torch does; None for all.
+        ranks: global ranks; None for all.
         timeout: seconds of the backend's clock that one wait in the group may take, or a ``timedelta``; None: the run's limit.
-        backend: accepted for torch's sake.
+        backend: the name of a backend; ``sd.run`` has chosen which.
         pg_options: accepted for torch's sake.
         use_local_synchronization: only the members call it, and nobody waits.
         group_desc: a name for texts and traces.
         device_id: accepted for torch's sake.
+        sort_ranks: group ranks follow the global ranks; False: they follow the list.
 
     Returns:
         The group; on a rank that is no member its ``rank()`` is -1 and collectives on it do nothing.
 
     Raises:
-        GroupError: a rank that does not exist, or twice the same.
+        GroupError: a rank that does not exist, or twice the same; no backend has that name.
         CollectiveMismatchError: the ranks' calls differ (checked runs).
         DeadlockError, DistTimeoutError: a rank does not call it (checked runs).
     """
     world = context.require("new_group")
     default = default_group(world)
+    check_backend(backend, "new_group")
     chosen = list(range(world.world_size)) if ranks is None else [int(r) for r in ranks]
     for rank in chosen:
         if not 0 <= rank < world.world_size:
@@ -204,25 +173,35 @@ def new_group(
             )
     if len(dict.fromkeys(chosen)) != len(chosen):
         raise GroupError(f"rank {world.rank}: new_group({chosen}) names a rank twice.")
-    ordered = tuple(sorted(chosen))
+    ordered = tuple(sorted(chosen) if sort_ranks else chosen)
     if use_local_synchronization:
         made = world.state.setdefault("local groups", {})
         made[ordered] = made.get(ordered, -1) + 1
         local = ProcessGroup(world, local_number(ordered, made[ordered]), ordered, group_desc or f"group {chosen}")
-        local.timeout = seconds_of(timeout)
-        return local
+        return _made(world, local, timeout)
     if world.checked:
         agree(default, ordered)
     number = world.state["groups"]
     world.state["groups"] = number + 1
     group = ProcessGroup(world, number, ordered, group_desc or f"group {number}")
+    return _made(world, group, timeout)
+
+
+def _made(world: World, group: ProcessGroup, timeout: float | timedelta | None) -> ProcessGroup:
+    """Keep what belongs to a new group."""
     group.timeout = seconds_of(timeout)
+    world.state.setdefault("made groups", []).append(group)
     return group
 
 
 def resolve(group: ProcessGroup | None, what: str) -> ProcessGroup:
-    """The group that a call means: the given one, or the world."""
+    """The group that a call means: the given one, or the world.
+
+    Raises:
+        GroupError: it has been destroyed, or there is no world group.
+    """
     if group is not None:
+        group.must_exist(what)
         return group
     return default_group(context.require(what))
 
@@ -249,7 +228,7 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     Raises:
         GroupError: there is no such position.
     """
-    ranks = group.members.ranks
+    ranks = resolve(group, "get_global_rank").members.ranks
     if not 0 <= group_rank < len(ranks):
         raise GroupError(f"group rank {group_rank} is not in {group!r}: it has {len(ranks)} ranks.")
     return ranks[group_rank]
@@ -261,7 +240,7 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     Raises:
         GroupError: it is no member.
     """
-    if global_rank not in group.members.ranks:
+    if global_rank not in resolve(group, "get_group_rank").members.ranks:
         raise GroupError(f"global rank {global_rank} is not in {group!r}.")
     return group.members.ranks.index(global_rank)
 

@@ -23,7 +23,7 @@ from simdist.comm.layout import FLAT
 from simdist.comm.reduce_op import PremulSum, ReduceOp, reduction
 from simdist.errors import GroupError
 
-from .group import NOT_A_MEMBER, ProcessGroup, default_group, get_group_rank
+from .group import ProcessGroup, default_group, get_group_rank
 from .work import Work
 
 __all__ = ["enter", "issue", "root_of"]
@@ -35,7 +35,8 @@ def enter(group: ProcessGroup | None, what: str) -> ProcessGroup | None:
         world = context.current() or context.require(what)
         found = world.state.get("group")
         return found if found is not None else default_group(world)
-    if group.members.rank == NOT_A_MEMBER:
+    if group.members.rank < 0:
+        group.must_exist(what)
         warnings.warn(
             f"rank {group.world.rank} calls {what} on {group!r}, of which it is no member: nothing happens.",
             stacklevel=3,
