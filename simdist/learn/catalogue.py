@@ -13,7 +13,16 @@ from simdist.learn.exercise import Exercise
 
 __all__ = ["NAMES", "exercises", "find"]
 
-NAMES = ("exchange", "tree_broadcast", "ring_all_reduce", "data_parallel_step")
+NAMES = (
+    "exchange",
+    "measure_link",
+    "tree_broadcast",
+    "ring_all_reduce",
+    "small_all_reduce",
+    "adaptive_all_reduce",
+    "hierarchical_all_reduce",
+    "data_parallel_step",
+)
 """The names, in the order of the course."""
 
 

@@ -14,7 +14,7 @@ from simdist.cluster import Accelerator, Cluster, Link, Node
 from simdist.units import GB, format_bytes, format_time, us
 
 __all__ = [
-    "ALPHA", "BANDWIDTH", "FABRIC", "FLOPS", "about", "all_reduce_bound", "classroom", "least_all_reduce", "message_time",
+    "ALPHA", "BANDWIDTH", "FABRIC", "FLOPS", "NEAR", "about", "all_reduce_bound", "classroom", "least_all_reduce", "message_time",
     "two_levels",
 ]  # fmt: skip
 
@@ -26,6 +26,9 @@ BANDWIDTH = 25 * GB
 
 FABRIC = 250 * GB
 """Bytes per second inside a machine, where there are several: ten times as many as between them."""
+
+NEAR = 1 * us
+"""Seconds that a message inside such a machine takes however small it is."""
 
 FLOPS = 10e9
 """Floating point operations per second of the accelerator, for every dtype."""
@@ -46,14 +49,14 @@ def classroom(num_ranks: int, scale: float = 1, alpha: float = ALPHA, bandwidth:
 
 
 def two_levels(num_nodes: int, per_node: int, scale: float = 1) -> Cluster:
-    """Machines of several accelerators: inside ``FABRIC``, between them one card of ``BANDWIDTH`` for each accelerator.
+    """Machines of several accelerators: inside ``NEAR`` and ``FABRIC``, between them ``ALPHA`` and a card each of ``BANDWIDTH``.
 
     Args:
         num_nodes: how many machines.
         per_node: accelerators of each; ranks are numbered machine by machine.
         scale: as in ``classroom``.
     """
-    inside, card = _port(FABRIC / scale, ALPHA), _port(BANDWIDTH / scale, ALPHA)
+    inside, card = _port(FABRIC / scale, NEAR), _port(BANDWIDTH / scale, ALPHA)
     node = Node((_device(),) * per_node, fabric=inside, num_nics=per_node, nic=card, name="machine")
     return Cluster("classroom of machines", (node,) * num_nodes)
 

@@ -7,6 +7,7 @@ high. Everything comes from the run's own trace and results; no learner's functi
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -77,11 +78,21 @@ def _ready_made(trial: Trial) -> list[float]:
     return counts
 
 
-def _received(trial: Trial) -> list[float]:
-    counts = [0.0] * trial.case.world_size
+def _sent(trial: Trial) -> list[float]:
+    amounts = [0.0] * trial.case.world_size
     for row in trial.trace.flow_rows:
-        counts[row[1]] += 1
-    return counts
+        amounts[row[0]] += row[5] * trial.case.scale
+    return amounts
+
+
+def _messages(end: int) -> Callable[[Trial], list[float]]:
+    """How many messages each rank sent (``end`` 0) or received (1)."""
+
+    def counted(trial: Trial) -> list[float]:
+        ranks = Counter(row[end] for row in trial.trace.flow_rows)
+        return [float(ranks[rank]) for rank in range(trial.case.world_size)]
+
+    return counted
 
 
 def _off(index: int) -> Callable[[Trial], list[float]]:
@@ -106,16 +117,12 @@ def _between_nodes(trial: Trial) -> tuple[list[float], list[float]]:
     return sent, received
 
 
-def _ranks(trial: Trial) -> range:
-    return range(trial.case.world_size)
-
-
 def _count(number: float) -> str:
     return f"{number:.0f}"
 
 
 def _percent(number: float) -> str:
-    return "not these" if math.isinf(number) else f"{100 * number:.2g} %"
+    return "not these" if math.isinf(number) else f"{100 * number:.{2 if number < 0.1 else 0}f} %"
 
 
 def _error(number: float) -> str:
@@ -137,24 +144,22 @@ MEASURES: dict[str, Measure] = {
         "Too slow: look at the timeline for ranks that wait for each other, and for ports that carry nothing.",
     ),
     "sent": Measure(
-        "bytes sent by a rank", lambda trial: [trial.trace.bytes_sent(rank) * trial.case.scale for rank in _ranks(trial)],
-        format_bytes,
+        "bytes sent by a rank", _sent, format_bytes,
         "Moves too little: a rank sends fewer bytes than any right program must.",
         "Moves too much: a rank sends more bytes than the limit allows.",
     ),
     "wire": Measure(
-        "bytes on the wire",
-        lambda trial: [sum(trial.trace.bytes_sent(rank) for rank in _ranks(trial)) * trial.case.scale], format_bytes,
+        "bytes on the wire", lambda trial: [sum(_sent(trial))], format_bytes,
         "Moves too little: all ranks together move fewer bytes than any right program must.",
         "Moves too much: all ranks together move more bytes than the limit allows.",
     ),
     "messages": Measure(
-        "messages of a rank", lambda trial: [float(trial.trace.messages_sent(rank)) for rank in _ranks(trial)], _count,
+        "messages of a rank", _messages(0), _count,
         "Too few messages: a rank that sends nothing cannot have taken part.",
         "Too many messages: each costs α, however small it is. Send what belongs together in one.",
     ),
     "received": Measure(
-        "messages to a rank", _received, _count,
+        "messages to a rank", _messages(1), _count,
         "Too few messages: a rank that hears of nobody cannot know the result.",
         "Too many messages to one rank: it must look at each of them. Let others combine them on the way.",
     ),
@@ -165,8 +170,8 @@ MEASURES: dict[str, Measure] = {
     ),
     "latency": Measure(
         "error of α", _off(0), _percent, "",
-        "α is what a message without bytes takes. Was the other rank ready when you sent? A first message waits for it. And does "
-        "a reply take the same way back?",
+        "α is what a message without bytes takes one way. Was rank 1 there when you looked at the clock? A first message waits "
+        "for it. And are there bytes in your message, or a way back in your time?",
     ),
     "bandwidth": Measure(
         "error of B", _off(1), _percent, "",

@@ -12,7 +12,10 @@ from simdist.learn.catalogue import NAMES, exercises, find
 
 def test_the_exercises_are_in_the_order_of_the_course() -> None:
     assert [exercise.name for exercise in exercises()] == list(NAMES)
-    assert NAMES == ("exchange", "tree_broadcast", "ring_all_reduce", "data_parallel_step")
+    assert NAMES == (
+        "exchange", "measure_link", "tree_broadcast", "ring_all_reduce", "small_all_reduce", "adaptive_all_reduce", "hierarchical_all_reduce",
+        "data_parallel_step",
+    )  # fmt: skip
 
 
 def test_an_exercise_is_found_by_its_name() -> None:
@@ -24,7 +27,7 @@ def test_an_unknown_name_names_the_nearest() -> None:
     with pytest.raises(UnknownNameError) as caught:
         find("ring_allreduce")
     assert str(caught.value) == (
-        "there is no exercise named 'ring_allreduce'. Did you mean 'ring_all_reduce'? "
+        "there is no exercise named 'ring_allreduce'. Did you mean 'ring_all_reduce' or 'small_all_reduce'? "
         f"Known: {', '.join(sorted(NAMES))}."
     )
 

@@ -92,7 +92,12 @@ def test_a_measured_link_is_compared_number_by_number() -> None:
     assert against((2e-6, 1e9)) == [[0.0], [0.0]]
     assert against((3e-6, 5e8)) == [[pytest.approx(0.5)], [0.5]]
     assert against(None) == against(2e-6) == against((1.0, 2.0, 3.0)) == [[math.inf], [math.inf]]
-    assert MEASURES["latency"].show(0.125) == "12 %"
+    assert [MEASURES["latency"].show(error) for error in (1e-15, 0.0125, 0.164, 27.0)] == [
+        "0.00 %",
+        "1.25 %",
+        "16 %",
+        "2700 %",
+    ]
     assert MEASURES["latency"].show(math.inf) == "not these"
 
 
