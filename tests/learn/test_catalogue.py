@@ -13,8 +13,8 @@ from simdist.learn.catalogue import NAMES, exercises, find
 def test_the_exercises_are_in_the_order_of_the_course() -> None:
     assert [exercise.name for exercise in exercises()] == list(NAMES)
     assert NAMES == (
-        "exchange", "measure_link", "tree_broadcast", "ring_all_reduce", "small_all_reduce", "adaptive_all_reduce", "hierarchical_all_reduce",
-        "data_parallel_step",
+        "exchange", "measure_link", "tree_broadcast", "ring_all_reduce", "small_all_reduce", "adaptive_all_reduce",
+        "hierarchical_all_reduce", "data_parallel_step",
     )  # fmt: skip
 
 
