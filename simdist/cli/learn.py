@@ -48,6 +48,25 @@ def check(
 
 
 @taught
+def show(
+    name: Annotated[str, typer.Argument(help="The exercise: a name from `simdist learn list`.")],
+    starter: Annotated[
+        bool, typer.Option("--starter", help="Print the program to begin with, and nothing else.")
+    ] = False,
+) -> None:
+    """Show an exercise: what to write, the limits, the program to begin with.
+
+    **Example:** `simdist learn show ring_all_reduce --starter > mine.py`
+    """
+    from simdist.learn.catalogue import find
+
+    exercise = find(name)
+    if not starter:
+        typer.echo(f"{exercise.statement.rstrip()}\n")
+    typer.echo(exercise.starter, nl=False)
+
+
+@taught
 def hint(
     name: Annotated[str, typer.Argument(help="The exercise.")],
     level: Annotated[int, typer.Option(min=1, max=3, help="1 a question, 2 the idea, 3 nearly the solution.")] = 1,
@@ -65,8 +84,9 @@ def hint(
 
 def build() -> typer.Typer:
     """The commands under ``simdist learn``."""
-    group = typer.Typer(help="Exercises that check themselves: list, check, hint.", no_args_is_help=True)
+    group = typer.Typer(help="Exercises that check themselves: list, show, check, hint.", no_args_is_help=True)
     group.command("list")(exercises)
+    group.command("show")(show)
     group.command("check")(check)
     group.command("hint")(hint)
     return group

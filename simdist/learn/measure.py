@@ -156,7 +156,8 @@ MEASURES: dict[str, Measure] = {
     "messages": Measure(
         "messages of a rank", _messages(0), _count,
         "Too few messages: a rank that sends nothing cannot have taken part.",
-        "Too many messages: each costs α, however small it is. Send what belongs together in one.",
+        "Too many messages: each costs α on its way and its sender some work, however small it is. Send what belongs together in "
+        "one.",
     ),
     "received": Measure(
         "messages to a rank", _messages(1), _count,

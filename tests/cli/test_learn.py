@@ -21,6 +21,24 @@ def test_the_list_as_json(call) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_an_exercise_is_shown_with_the_program_to_begin_with(call, name: str) -> None:
+    shown = call("learn", "show", name)
+    assert shown.exit_code == 0
+    assert f"{name}(" in shown.output.split("->")[0]
+    alone = call("learn", "show", name, "--starter").output
+    assert shown.output.endswith(alone)
+    assert f"def {name}(" in alone
+
+
+def test_the_program_to_begin_with_is_not_attempted(call, tmp_path: Path) -> None:
+    path = tmp_path / "begun.py"
+    path.write_text(call("learn", "show", "tree_broadcast", "--starter").output)
+    shown = call("learn", "check", "tree_broadcast", f"{path}:tree_broadcast")
+    assert shown.exit_code == 1
+    assert "not attempted" in shown.output
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_every_hint(call, name: str, level: int) -> None:
     shown = call("learn", "hint", name, "--level", level)
@@ -32,7 +50,7 @@ def test_there_is_no_fourth_hint(call) -> None:
     assert call("learn", "hint", NAMES[0], "--level", 4).exit_code == 2
 
 
-@pytest.mark.parametrize("words", [("hint", "rings"), ("check", "rings", "{}:nothing")])
+@pytest.mark.parametrize("words", [("hint", "rings"), ("show", "rings"), ("check", "rings", "{}:nothing")])
 def test_an_unknown_exercise_is_wrong_use(call, tmp_path: Path, words: tuple[str, ...]) -> None:
     path = tmp_path / "solution_to_nothing.py"
     path.write_text("def nothing(*args):\n    return None\n")
