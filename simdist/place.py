@@ -16,7 +16,10 @@ Place = tuple[CodeType, int]
 """A code object and the index of the instruction in it."""
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_USERS = tuple(os.path.join(_PACKAGE, "learn", part) + os.sep for part in ("exercises", "solutions"))
+_USERS = tuple(
+    os.path.join(_PACKAGE, *folder) + os.sep
+    for folder in (("learn", "exercises"), ("learn", "solutions"), ("conformance", "programs"))
+)
 """Folders of programs that are a learner's, or stand for one: their lines are worth naming."""
 
 

@@ -36,7 +36,7 @@ ROWS: dict[int, tuple[tuple[str, ...], ...]] = {
     7: (("distributed.ddp", "distributed.bucket", "distributed.reducer"),),
     8: (("nn.parallel",),),
     9: (("plans",),),
-    10: (("plot",), ("calibrate",), ("validate",), ("learn",)),
+    10: (("plot",), ("calibrate",), ("validate",), ("conformance",), ("learn",)),
     11: (("", "cli", "demo", "__main__"),),
 }
 

@@ -26,8 +26,8 @@ from simdist.errors import DistBackendError
 
 __all__ = ["CONTROL", "ByteTransport", "Factory", "ends"]
 
-CONTROL: Tag = (0, 2, 0)
-"""The tag of simdist's own messages (headers, notes). Payloads have the tags of their messages, with channel 0 or 1."""
+CONTROL: Tag = (0, -1, 0)
+"""The tag of simdist's own messages: headers, notes. Payloads have the tags of their messages, with channels from 0 on."""
 
 
 class ByteTransport(Protocol):
