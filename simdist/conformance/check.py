@@ -29,15 +29,30 @@ _ENOUGH = 3  # programs that hang until the suite gives up
 
 
 class _HangsError(Exception):
-    """Too many programs did not come to an end."""
+    """Too many programs did not come to an end.
+
+    Attributes:
+        last: what is told of the last of them.
+    """
+
+    def __init__(self, last: Finding) -> None:
+        self.last = last
 
 
-def check(backend: str, *, world_sizes: Sequence[int] | None = None, timeout: float = 20.0, **options: Any) -> Report:
+def check(
+    backend: str,
+    *,
+    world_sizes: Sequence[int] | None = None,
+    only: str = "",
+    timeout: float = 20.0,
+    **options: Any,
+) -> Report:
     """Try a backend.
 
     Args:
         backend: ``"process"``, ``"mpi"`` (then every process that ``mpiexec`` started calls this), or one of your own.
         world_sizes: numbers of ranks; None: ``WORLD_SIZES``, under MPI as many as there are processes.
+        only: a pattern (of ``re.search``): of programs and mistakes, only those whose name it fits.
         timeout: limit of any one wait of a program, in seconds: a program that hangs is ended by it.
         options: further arguments of ``sd.run`` for the backend. With ``native_collectives=True`` floating point numbers are
             compared up to the order of additions, and mistakes, which MPI itself does not refuse, are left out.
@@ -60,9 +75,9 @@ def check(backend: str, *, world_sizes: Sequence[int] | None = None, timeout: fl
     suite = _Suite(backend, timeout, options)
     left = ""
     try:
-        findings.extend(suite.findings(sizes))
-    except _HangsError:
-        findings += suite.hung
+        findings.extend(suite.findings(sizes, only))
+    except _HangsError as hangs:
+        findings.append(hangs.last)
         left = f"The rest was not tried: {_ENOUGH} programs did not come to an end."
     return Report(what, tuple(findings), suite.fingerprint, left)
 
@@ -72,29 +87,29 @@ class _Suite:
 
     Attributes:
         results: what each program gave, by name and number of ranks.
-        hung: findings about programs that did not come to an end.
     """
 
     def __init__(self, backend: str, timeout: float, options: dict[str, Any]) -> None:
         self._backend, self._timeout, self._options = backend, timeout, options
         self._exact = not options.get("native_collectives", False)
         self.results: dict[str, Any] = {}
-        self.hung: list[Finding] = []
+        self._hung = 0
 
     @property
     def fingerprint(self) -> str:
         """Of all results."""
         return fingerprint(self.results)
 
-    def findings(self, sizes: Sequence[int]) -> Iterator[Finding]:
+    def findings(self, sizes: Sequence[int], only: str) -> Iterator[Finding]:
         """One after the other."""
+        mistakes = MISTAKES if self._exact else ()
         for size in sizes:
             for program in PROGRAMS:
-                if size >= program.least:
+                if size >= program.least and re.search(only, program.name):
                     yield Finding(program.name, size, self._wrong(program, size))
-            for mistake in MISTAKES if self._exact else ():
-                if size >= mistake.least:
-                    yield Finding(f"mistake: {mistake.name}", size, self._let_through(mistake, size))
+            for mistake in mistakes:
+                if size >= mistake.least and re.search(only, mistake.name):
+                    yield Finding(mistake.name, size, self._let_through(mistake, size))
 
     def _wrong(self, program: Program, size: int) -> str:
         expected = run(program.fn, world_size=size, **program.options).results
@@ -103,10 +118,9 @@ class _Suite:
             found = run(program.fn, world_size=size, backend=self._backend, **given).results
         except Exception as error:
             text = _told(error)
-            if isinstance(error, DistTimeoutError):
-                self.hung.append(Finding(program.name, size, text))
-                if len(self.hung) == _ENOUGH:
-                    raise _HangsError from error
+            self._hung += isinstance(error, DistTimeoutError)
+            if self._hung == _ENOUGH:
+                raise _HangsError(Finding(program.name, size, text)) from error
             return text
         self.results[f"{program.name}, {size} ranks"] = found
         pairs = enumerate(zip(found, expected, strict=True))

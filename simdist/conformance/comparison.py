@@ -13,7 +13,7 @@ import numpy as np
 __all__ = ["CLOSE", "difference", "fingerprint"]
 
 CLOSE: dict[str, float] = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-12, "complex128": 1e-12}
-"""Relative difference that is allowed where additions may be done in another order, by dtype."""
+"""Difference relative to the largest element that is allowed where additions may be done in another order, by dtype."""
 
 
 def difference(found: Any, expected: Any, exact: bool = True, where: str = "") -> str | None:
@@ -38,8 +38,9 @@ def difference(found: Any, expected: Any, exact: bool = True, where: str = "") -
             return f"{where}: {len(found)} values instead of {len(expected)}"
         pairs = enumerate(zip(found, expected, strict=True))
         return next((text for i, (a, b) in pairs if (text := difference(a, b, exact, f"{where}[{i}]"))), None)
-    if isinstance(found, float):
-        return _arrays(np.array(found), np.array(expected), exact, where)
+    if isinstance(found, float):  # of an array of any dtype: the widest limit but for half precision
+        kind = np.float64 if exact else np.float32
+        return _arrays(np.array(found, kind), np.array(expected, kind), exact, where)
     return None if found == expected else f"{where}: {found!r} instead of {expected!r}"
 
 
@@ -76,7 +77,7 @@ def _add(value: Any, update: Any) -> None:
     elif isinstance(value, dict):
         _add(list(value.items()), update)
     elif isinstance(value, list | tuple):
-        update(f"{len(value)} of ".encode())
+        update(f"{type(value).__name__} of {len(value)} ".encode())
         for one in value:
             _add(one, update)
     else:

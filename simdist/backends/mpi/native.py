@@ -90,7 +90,8 @@ class Native:
             _exchange(call, transport, distance)
             distance *= 2
         world = communicators().control
-        made = world.Create_group(world.Get_group().Incl(list(call.members.ranks)), call.members.id)
+        tag = call.members.id % (world.Get_attr(mpi().TAG_UB) + 1)  # groups made locally have large numbers
+        made = world.Create_group(world.Get_group().Incl(list(call.members.ranks)), tag)
         made.Set_errhandler(mpi().ERRORS_RETURN)
         self._groups[call.members.id] = made
 

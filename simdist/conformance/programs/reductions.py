@@ -24,17 +24,19 @@ def _lengths(world_size: int) -> tuple[int, ...]:
 
 
 def _all_reduce(rank: int, world_size: int) -> list[Any]:
-    out = []
+    calls: list[tuple[Any, ReduceOp, int]] = [
+        *((np.float32, ReduceOp.AVG, length) for length in _lengths(world_size)),
+        (np.complex128, ReduceOp.SUM, 7),
+    ]
     for dtype in np.float64, np.float32, np.float16, np.int64, np.uint8, np.bool_:
-        for op in ARITHMETIC:
-            if op is not ReduceOp.AVG or np.dtype(dtype).kind == "f":
-                for length in _lengths(world_size):
-                    x = numbers(rank, length, dtype)
-                    dist.all_reduce(x, op=op)
-                    out.append(x)
-    z = numbers(rank, 7, np.complex128)
-    dist.all_reduce(z)
-    return [*out, z]
+        known = [op for op in ARITHMETIC if op is not ReduceOp.AVG or np.dtype(dtype).kind == "f"]
+        calls += [(dtype, op, 2 * world_size + 1) for op in known]
+    out = []
+    for dtype, op, length in calls:
+        x = numbers(rank, length, dtype)
+        dist.all_reduce(x, op=op)
+        out.append(x)
+    return out
 
 
 def _bits(rank: int, world_size: int) -> list[Any]:
@@ -52,18 +54,17 @@ def _bits(rank: int, world_size: int) -> list[Any]:
 def _reduce(rank: int, world_size: int) -> list[Any]:
     out = []
     for root in 0, world_size - 1:
-        for op in ReduceOp.SUM, ReduceOp.AVG, ReduceOp.MAX:
-            for length in _lengths(world_size):
-                x = numbers(rank, length)
-                dist.reduce(x, dst=root, op=op)
-                out.append(x)
+        for op, length in (ReduceOp.MAX, 3), *((ReduceOp.AVG, length) for length in _lengths(world_size)):
+            x = numbers(rank, length)
+            dist.reduce(x, dst=root, op=op)
+            out.append(x)
     return out
 
 
 def _reduce_scatter(rank: int, world_size: int) -> list[Any]:
     out = []
     for length in 0, 1, 5, _LARGE:
-        for op in ReduceOp.SUM, ReduceOp.AVG, ReduceOp.MIN:
+        for op in ReduceOp.SUM, ReduceOp.AVG:
             mine = np.zeros(length)
             dist.reduce_scatter_tensor(mine, numbers(rank, length * world_size), op=op)
             listed = np.zeros(length)

@@ -19,6 +19,7 @@ from simdist.backends.mpi.endpoint import MpiEndpoint
 from simdist.backends.mpi.library import communicators, mpi, station, version
 from simdist.backends.mpi.wires import MpiWires
 from simdist.backends.stoppable_endpoint import StoppedError
+from simdist.conformance import check
 from simdist.nn.parallel import DistributedDataParallel as DDP
 
 RANK, SIZE = station()
@@ -102,6 +103,15 @@ def train(rank, world_size):
 
 def same_training():
     return run(train).results == run(train, "sim").results
+
+
+def conforms(**options):
+    report = check("mpi", **options)
+    return [report.passed, report.fingerprint, str(report)]
+
+
+def conforms_natively():
+    return conforms(native_collectives=True)
 
 
 def native():
