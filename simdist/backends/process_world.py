@@ -20,6 +20,7 @@ from typing import Any
 from simdist import place
 from simdist.comm.call import Call, Members
 from simdist.comm.choose import Chooser
+from simdist.comm.entry import Entry
 from simdist.comm.envelope import Envelope
 from simdist.comm.execute import execute
 from simdist.comm.transport import Tag, Transport, tag_text
@@ -55,7 +56,7 @@ class _GroupTransport:
         members: Members = call.members
         self._endpoint, self._call, self._ranks = endpoint, call, members.ranks
         self.rank, self.size = members.rank, len(members.ranks)
-        self._note = _note(call) if checked else b""
+        self._note = Entry.of(call).pack() if checked else b""
 
     def _label(self) -> str:
         return f"{self._call.full_label} at {place.text(self._call.where)}"
@@ -67,11 +68,6 @@ class _GroupTransport:
     def irecv(self, buf: Any, src: int, tag: Tag, combine: Any = None) -> Work:
         """Post a receive from group rank ``src``."""
         return self._endpoint.irecv(buf, self._ranks[src], tag, combine, self._note, label=self._label)
-
-
-def _note(call: Call) -> bytes:
-    what = f"collective {call.sequence} of group {call.members.name!r}: {call.request.describe()}"
-    return f"{what}\n{place.text(call.where)}".encode()[:2000]
 
 
 class _ThreadWork:

@@ -1,8 +1,7 @@
 """Which rank does not come to the barrier?
 
-A barrier that rank 0 of the group watches: the others report to it and wait for its answer. Who has not reported within the
-timeout is named by rank 0; the others are told to look there. It is slow (rank 0 talks to everybody) and meant for finding a
-hang.
+A barrier that rank 0 of the group watches: the others report to it and wait for its answer, which says who has not reported
+within the timeout. It is slow (rank 0 talks to everybody) and meant for finding a hang.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from .work import seconds_of
 __all__ = ["monitored_barrier"]
 
 _CHANNEL = 2
-_FINE, _BROKEN = 0, 1
 DEFAULT_SECONDS = 1800.0
 """The limit if neither the call nor the group names one: torch's half an hour."""
 
@@ -38,7 +36,7 @@ def monitored_barrier(
         wait_all_ranks: rank 0 names all missing ranks, not only the first one.
 
     Raises:
-        DistTimeoutError: on rank 0, with the missing ranks; on ranks that came, with the advice to look at rank 0.
+        DistTimeoutError: on rank 0 and on the ranks that came; the text names the missing ones.
     """
     found = enter(group, "monitored_barrier")
     if found is None:
@@ -65,16 +63,20 @@ def _watch(group: ProcessGroup, tag: tuple[int, int, int], limit: float, wait_al
             work.wait(max(0.0, end - world.now()))
         except DistTimeoutError:
             missing.append(rank)
-    answer = np.array([_BROKEN if missing else _FINE], np.uint8)
+    answer = np.array([rank in missing for rank in group.members.ranks], np.uint8)
     for rank in others:
         if rank not in missing:
             _answer(world, answer, rank, tag, here, limit if not missing else 0.0)
     if missing:
-        who = ", ".join(map(str, missing))
-        raise DistTimeoutError(
-            f"rank {world.rank}: monitored_barrier of {group!r}: rank {who} did not come within {limit:g} s. Look at what "
-            f"{'it does' if len(missing) == 1 else 'they do'} instead."
-        )
+        raise _nobody(group, missing, limit)
+
+
+def _nobody(group: ProcessGroup, missing: list[int], limit: float) -> DistTimeoutError:
+    who, they = ", ".join(map(str, missing)), "it does" if len(missing) == 1 else "they do"
+    return DistTimeoutError(
+        f"rank {group.world.rank}: monitored_barrier of {group!r}: rank {who} did not come within {limit:g} s. Look at what "
+        f"{they} instead."
+    )
 
 
 def _answer(world: Any, answer: Any, rank: int, tag: tuple[int, int, int], here: Any, limit: float) -> None:
@@ -91,7 +93,7 @@ def _answer(world: Any, answer: Any, rank: int, tag: tuple[int, int, int], here:
 def _report(group: ProcessGroup, tag: tuple[int, int, int], limit: float) -> None:
     world, here = group.world, place.caller()
     first = group.members.ranks[0]
-    answer = np.zeros(1, np.uint8)
+    answer = np.zeros(group.size(), np.uint8)
     try:
         world.isend(np.zeros(1, np.uint8), first, tag, here).wait(2 * limit)
         world.irecv(answer, first, tag, here).wait(2 * limit)
@@ -100,7 +102,6 @@ def _report(group: ProcessGroup, tag: tuple[int, int, int], limit: float) -> Non
             f"rank {world.rank}: monitored_barrier of {group!r}: rank {first}, which watches it, did not come within "
             f"{2 * limit:g} s."
         ) from error
-    if answer[0] == _BROKEN:
-        raise DistTimeoutError(
-            f"rank {world.rank} came to monitored_barrier of {group!r}, but another rank did not: rank {first}'s error names it."
-        )
+    missing = [rank for rank, absent in zip(group.members.ranks, answer, strict=True) if absent]
+    if missing:
+        raise _nobody(group, missing, limit)

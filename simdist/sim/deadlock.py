@@ -7,43 +7,15 @@ b, b for c, ... for a. A rank that waits for one that has returned is told so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from simdist.comm.cycle import find_cycle, told
 from simdist.place import Place, innermost, text
 from simdist.units import format_time
 
 from .kernel import Task
 
-__all__ = ["describe", "find_cycle"]
-
-
-def find_cycle(waits: Mapping[int, Sequence[int]]) -> list[int]:
-    """A cycle of the wait-for graph as [a, b, ..., a], smallest first rank first; empty if there is none."""
-    state: dict[int, int] = {}
-    for origin in sorted(waits):
-        if origin in state:
-            continue
-        path: list[int] = []
-        stack = [(origin, iter(sorted(waits.get(origin, ()))))]
-        while stack:
-            node, targets = stack[-1]
-            if node not in state:
-                state[node] = 1
-                path.append(node)
-            for target in targets:
-                if state.get(target) == 1:
-                    cycle = path[path.index(target) :]
-                    first = cycle.index(min(cycle))
-                    cycle = cycle[first:] + cycle[:first]
-                    return [*cycle, cycle[0]]
-                if target in waits and target not in state:
-                    stack.append((target, iter(sorted(waits.get(target, ())))))
-                    break
-            else:
-                state[node] = 2
-                path.pop()
-                stack.pop()
-    return []
+__all__ = ["describe"]
 
 
 def describe(
@@ -71,15 +43,9 @@ def describe(
         listed = ", ".join(map(str, returned[:16])) + (", ..." if len(returned) > 16 else "")
         lines.append(f"  rank {listed} {'has' if len(returned) == 1 else 'have'} returned")
     lines += hints[:4]
-    cycle = find_cycle(waits)
-    if cycle:
-        lines.append("The cycle: " + " -> ".join(map(str, cycle)) + ".")
-        lines.append(
-            "Break it: let one side receive first, post isend/irecv and wait afterwards, or make every rank call the "
-            "collectives of its groups in one common order."
-        )
-    else:
-        lines.append("Every rank of a group must make the same calls, and every recv needs its send.")
+    lines += told(find_cycle(waits)) or [
+        "Every rank of a group must make the same calls, and every recv needs its send."
+    ]
     return "\n".join(lines)
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from simdist.comm import blocks
 from simdist.comm.call import Call
 from simdist.comm.evaluate import evaluate
 from simdist.tensor.meta import MetaArray
@@ -80,6 +79,8 @@ class Gatherings(Meetings):
             self._let_go(meeting)
         me = members.rank
         meeting.calls[me], meeting.tasks[me], meeting.starts[me] = call, task, task.now
+        if call.parts is not None and not meeting.long_way and not self._blocks_fit(meeting, call, task):
+            self._let_go(meeting)
         meeting.missing -= 1
         if meeting.long_way:
             return self._go_the_long_way(meeting, task, call)
@@ -103,7 +104,7 @@ class Gatherings(Meetings):
         """The calls do not fit together: who is parked goes the long way, message by message."""
         meeting.long_way = True
         for parked in meeting.tasks:
-            if parked is not None:
+            if parked is not None and parked.waiting is not None:
                 self.kernel.wake(parked)
 
     def _conclude(self, meeting: _Gathering, task: Task) -> None:
@@ -112,8 +113,6 @@ class Gatherings(Meetings):
         calls: list[Call] = meeting.calls  # type: ignore[assignment]  # all have come
         meeting.last_arrival = max(meeting.starts)
         if _has_data(calls[0]):
-            if calls[0].request.algorithm.collective == "all_to_all":
-                blocks.compare(calls)
             evaluate(calls)
         table = self.level.tables(calls)
         waiting = True

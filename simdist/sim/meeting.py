@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 from simdist.comm import blocks
 from simdist.comm.call import Call, Members
+from simdist.comm.entry import Entry, blocks_differ, mismatch
 from simdist.comm.execute import execute
 from simdist.errors import CollectiveMismatchError
-from simdist.place import Place, text
+from simdist.place import Place
 from simdist.tensor.meta import MetaArray
-from simdist.units import format_time
 
 from .attendance import Attendance, Words
 from .kernel import Kernel, Task
@@ -88,7 +88,9 @@ class Meeting:
     def is_like(self, call: Call) -> bool:
         """Whether ``call`` moves its bytes as the first one does (an unchecked run may bring anything)."""
         a, b = self.first.request, call.request
-        return a.algorithm is b.algorithm and a.cuts == b.cuts and self.first.flat.nbytes == call.flat.nbytes
+        same = a.algorithm is b.algorithm and a.root == b.root and a.combine is b.combine and a.divisor == b.divisor
+        mine, other = self.first.flat, call.flat
+        return same and a.cuts == b.cuts and mine.nbytes == other.nbytes and mine.dtype == other.dtype
 
     def ranks(self) -> tuple[int, ...]:
         """The global ranks that have not come yet."""
@@ -142,6 +144,8 @@ class Meetings:
             quiet = self._compare(meeting, call, task) and quiet
         me = members.rank
         meeting.calls[me], meeting.tasks[me] = call, task
+        if call.parts is not None:
+            quiet = self._blocks_fit(meeting, call, task) and quiet
         meeting.missing = missing = meeting.missing - 1
         if quiet and not meeting.long_way:
             if not missing:
@@ -200,22 +204,36 @@ class Meetings:
         other = next(other for other in meeting.calls if other is not None)
         if other.request.signature == call.request.signature:
             return True
-        meeting.error = self._mismatch(call, other, task.now)
+        raise self._broken(meeting, mismatch(task.now, Entry.of(call), Entry.of(other)))
+
+    def _blocks_fit(self, meeting: Meeting, call: Call, task: Task) -> bool:
+        """Compare the blocks of an all-to-all with those of who has come; returns whether all agree.
+
+        Raises:
+            CollectiveMismatchError: in a checked run, on every member, if they do not.
+        """
+        request = call.request
+        if request.algorithm.collective != "all_to_all" or (self.checked and request.signature[1] is not None):
+            return True  # where all blocks are alike, the shape is part of the signature
+        found = blocks.difference(meeting.calls, request.members.rank)
+        if found is None:
+            return True
+        if not self.checked:
+            return False
+        source, to = (meeting.calls[rank] for rank in found[:2])
+        assert source is not None
+        assert to is not None
+        text = blocks_differ(task.now, Entry.of(source), Entry.of(to), found.sent, found.expected)
+        raise self._broken(meeting, text)
+
+    def _broken(self, meeting: Meeting, text: str) -> CollectiveMismatchError:
+        """The members do not agree: all who wait are told, and whoever comes later."""
+        meeting.error = text
         meeting.long_way, meeting.signature = True, ()
         for waiting in meeting.tasks:
             if waiting is not None and waiting.waiting is not None:
-                self.kernel.throw(waiting, CollectiveMismatchError(meeting.error))
-        raise CollectiveMismatchError(meeting.error)
-
-    @staticmethod
-    def _mismatch(call: Call, other: Call, now: float) -> str:
-        mine, theirs = call.members.ranks[call.members.rank], other.members.ranks[other.members.rank]
-        return (
-            f"rank {mine} at {format_time(now)}: collective {call.sequence} of group {call.members.name!r} is "
-            f"{call.request.describe()} ({text(call.where)}), but rank {theirs} called {other.request.describe()} "
-            f"({text(other.where)}). Every rank of a group must make the same calls in the same order, with equal "
-            "shapes and dtypes."
-        )
+                self.kernel.throw(waiting, CollectiveMismatchError(text))
+        return CollectiveMismatchError(text)
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -243,8 +261,6 @@ class Meetings:
         calls: list[Call] = meeting.calls  # type: ignore[assignment]  # all have come
         tasks: list[Task] = meeting.tasks  # type: ignore[assignment]
         starts = [parked.now for parked in tasks]
-        if calls[0].request.algorithm.collective == "all_to_all":
-            blocks.compare(calls)
         hops = meeting.ways.hops if calls[0].request.algorithm.ring else None
         if calls[0].request.algorithm.ring and hops is None and isinstance(calls[0].flat, MetaArray):
             finish = self._turn(calls, starts)

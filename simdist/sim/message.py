@@ -150,7 +150,10 @@ class Side:
     def deliver(self) -> None:
         """Put the received bytes into the buffer, once."""
         if self.buf is not None and self.message is not None and self.message.payload is not None:
-            combine_into(self.buf, self.message.payload, self.combine, self.lower)
+            payload = self.message.payload
+            if payload.dtype != self.buf.dtype:  # an unchecked collective: bytes are bytes
+                payload = payload.view(self.buf.dtype)
+            combine_into(self.buf, payload, self.combine, self.lower)
             self.message.payload = None
 
     def completed_at(self, now: float) -> bool:

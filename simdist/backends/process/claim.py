@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from simdist.comm.cycle import find_cycle
+from simdist.comm.entry import LESSON, Entry
 from simdist.comm.envelope import Envelope, crossed
 from simdist.comm.execute import COLLECTIVE_CHANNEL, USER_CHANNEL
 from simdist.comm.transport import Tag
 
-__all__ = ["Claim", "crossings", "dispute"]
+__all__ = ["Claim", "circle", "crossings", "dispute"]
 
 _TOLD = 4  # crossings that a text tells
 _LISTED = 8  # ranks that a text lists one by one
@@ -28,6 +30,7 @@ class Claim(NamedTuple):
         sends: whether it is a send.
         tag: the message's tag.
         note: what the rank says that it is doing.
+        awaited: whether the rank waits for it.
     """
 
     rank: int
@@ -35,35 +38,33 @@ class Claim(NamedTuple):
     sends: bool
     tag: Tag
     note: bytes
+    awaited: bool = False
 
 
 def dispute(claims: Iterable[Claim]) -> str | None:
     """Where the ranks disagree about what they are doing together: the first such collective, or None."""
-    calls: dict[Tag, dict[int, bytes]] = {}
+    calls: dict[Tag, dict[int, Entry]] = {}
     for claim in sorted(claims):
-        if claim.tag[1] == COLLECTIVE_CHANNEL and claim.note:
-            calls.setdefault(claim.tag, {}).setdefault(claim.rank, claim.note)
+        entry = Entry.unpack(claim.rank, claim.note) if claim.tag[1] == COLLECTIVE_CHANNEL else None
+        if entry is not None:
+            calls.setdefault(claim.tag, {}).setdefault(claim.rank, entry)
     for tag in sorted(calls):
-        told: dict[str, tuple[str, list[int]]] = {}
-        for rank, note in calls[tag].items():
-            what, _, where = note.decode("utf-8", "replace").partition("\n")
-            told.setdefault(what, (where, []))[1].append(rank)
+        told: dict[str, list[Entry]] = {}
+        for entry in calls[tag].values():
+            told.setdefault(entry.what, []).append(entry)
         if len(told) > 1:
-            return _lesson(told)
+            return _lesson(list(told.values()))
     return None
 
 
-def _lesson(told: dict[str, tuple[str, list[int]]]) -> str:
-    """``told``: what was called -> where, and by which ranks."""
-    which = next(iter(told)).partition(": ")[0]
+def _lesson(told: list[list[Entry]]) -> str:
+    """``told``: those who called the same, together."""
     parts = []
-    for what, (where, ranks) in told.items():
+    for entries in told:
+        ranks = [entry.rank for entry in entries]
         named = ", ".join(map(str, ranks[:_LISTED])) + (", ..." if len(ranks) > _LISTED else "")
-        parts.append(f"rank {named} called {what.partition(': ')[2]} ({where})")
-    return (
-        f"{which} is not the same on all ranks: {', but '.join(parts)}. Every rank of a group must make the same calls in the "
-        "same order, with equal shapes and dtypes."
-    )
+        parts.append(f"rank {named} called {entries[0].what} ({entries[0].where})")
+    return f"{told[0][0].which} is not the same on all ranks: {', but '.join(parts)}. {LESSON}"
 
 
 def crossings(claims: Iterable[Claim]) -> list[str]:
@@ -77,3 +78,12 @@ def crossings(claims: Iterable[Claim]) -> list[str]:
             table.setdefault(pair, (claim.tag, envelope))
     both = [pair for pair in sends if pair in recvs and sends[pair][0] != recvs[pair][0]]
     return [crossed(*pair, *sends[pair], *recvs[pair]) for pair in both][:_TOLD]
+
+
+def circle(claims: Iterable[Claim]) -> list[int]:
+    """Ranks that wait for each other in a circle, as [a, b, ..., a]; empty if there is none."""
+    waits: dict[int, set[int]] = {}
+    for claim in claims:
+        if claim.awaited and claim.peer >= 0:
+            waits.setdefault(claim.rank, set()).add(claim.peer)
+    return find_cycle({rank: sorted(waits[rank]) for rank in sorted(waits)})

@@ -22,6 +22,7 @@ from simdist.backends.process.claim import Claim
 from simdist.backends.process.failure import Report
 from simdist.backends.process.job import Job
 from simdist.backends.process.options import ProcessOutcome
+from simdist.backends.process.worker import BETWEEN
 from simdist.errors import DistBackendError
 
 __all__ = ["Crew"]
@@ -182,11 +183,15 @@ class Crew:
         for rank in asked:
             self._send(rank, "ask")
         while (left := deadline - time.monotonic()) > 0:
-            if stuck and all(rank in self._doing or rank in self._reports for rank in asked):
+            if stuck and all(self._has_told(rank) for rank in asked):
                 break
             self._step(min(left, _LOOK))
         for rank in asked:
             self._doing.setdefault(rank, ["does not answer (it is busy in compiled code)"])
+
+    def _has_told(self, rank: int) -> bool:
+        """Whether a rank has said what it does; one that is between two waits is about to fail, or to wait again."""
+        return rank in self._reports or self._doing.get(rank, [BETWEEN]) != [BETWEEN]
 
     def _late(self) -> DistBackendError:
         missing = [rank for rank in range(len(self._children)) if rank not in self._ready]

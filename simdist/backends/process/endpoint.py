@@ -16,12 +16,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from simdist.backends.process.accord import Accord
 from simdist.backends.process.claim import Claim
 from simdist.backends.process.frame import EAGER_BYTES, FREE, META, NOTE_LIMIT, Frame, Kind
+from simdist.backends.process.ledger import Ledger
 from simdist.backends.process.link import Lane
-from simdist.backends.process.mailbox import ANYONE, Arrival, Mailbox
-from simdist.backends.process.mismatch import MessageMismatchError, Side, refusal, told
-from simdist.backends.process.patience import StrandedError
+from simdist.backends.process.mailbox import ANYONE, Arrival
+from simdist.backends.process.mismatch import Side, refusal, refused_late
+from simdist.backends.process.patience import StrandedError, stranded
 from simdist.backends.process.progress import Progress
 from simdist.backends.process.sink import Parcel, Sink
 from simdist.backends.process.wires import Wires
@@ -56,11 +58,10 @@ class Endpoint:
         self._eager_limit = eager_limit
         self._progress = Progress(self, timeout, wires)
         self._mutex = self._progress.mutex
-        self._mail = Mailbox()
+        self._ledger = Ledger()
+        self._mail = self._ledger.mail
+        self._accord = Accord(self.now, self._ledger, self._tell_all, self._progress.finish)
         self._number = 0
-        self._held: dict[int, Work] = {}
-        self._unacknowledged: dict[int, Work] = {}
-        self._expected: dict[tuple[int, int], Work] = {}
         self._filling: dict[int, Work | Arrival | None] = {}
         self._late: list[BaseException] = []
         self._returned = [False] * world_size
@@ -74,6 +75,8 @@ class Endpoint:
             Kind.ACK: self._on_acknowledged,
             Kind.NACK: self._on_refused,
             Kind.BYE: self._on_bye,
+            Kind.SAY: self._on_said,
+            Kind.ALARM: self._on_alarm,
         }
         self._links = wires.connect(self._on_frame, self._on_payload)
 
@@ -107,6 +110,9 @@ class Endpoint:
             work.view = memoryview(bytes(work.view))
         with self._mutex:
             self._progress.began()
+            self._accord.hear(tag, self.rank, note)
+            if self._accord.fail(work):
+                return work
             if self._returned[dst]:
                 self._progress.finish(work, self._stranded(work))
             else:
@@ -126,11 +132,11 @@ class Endpoint:
         kind = Kind.EAGER if eager else Kind.RTS
         head = Frame(kind, self._number, work.tag, work.nbytes, flags, work.note).pack()
         if not eager:
-            self._held[self._number] = work
+            self._ledger.held[self._number] = work
             link.send([head], stable=True)
         else:
             if not free:
-                self._unacknowledged[self._number] = work
+                self._ledger.unacknowledged[self._number] = work
             link.send([head, work.view] if work.view else [head], stable=False)
             if free:
                 self._progress.finish(work)
@@ -153,6 +159,9 @@ class Endpoint:
         work = Work(self._progress, self.rank, src, False, buf, tag, self._checked(src, note), label, combine)
         with self._mutex:
             self._progress.began()
+            self._accord.hear(tag, self.rank, note)
+            if self._accord.fail(work):
+                return work
             arrival = self._mail.post(work)
             if arrival is not None:
                 self._claim(work, arrival)
@@ -168,8 +177,14 @@ class Endpoint:
     def claims(self) -> list[Claim]:
         """What this rank has posted and nobody has taken, as far as it says what it is."""
         with self._mutex:
-            works = [*self._held.values(), *self._unacknowledged.values(), *self._mail.posted()]
-        return [work.claim() for work in works if work.note]
+            works = self._ledger.unmet()
+        awaited = self._progress.awaited()
+        return [work.claim(awaited=work in awaited) for work in works]
+
+    def say(self, work: Work) -> None:
+        """Tell everybody in which collective this rank is: ``work`` keeps it waiting."""
+        with self._mutex:
+            self._accord.say(work)
 
     def leave(self) -> None:
         """This rank has returned: tell the others as soon as no posted receive is left; what was sent is still delivered."""
@@ -194,9 +209,7 @@ class Endpoint:
         """Say goodbye once nothing is awaited any more."""
         if self._leaving and not self._said_bye and not self._mail.waiting:
             self._said_bye = True
-            for link in self._links.values():
-                link.send([Frame(Kind.BYE, 0).pack()], stable=True)
-                self._progress.watch(link)
+            self._tell_all(Frame(Kind.BYE, 0))
 
     # ---- frames ------------------------------------------------------------------------------------------------------
 
@@ -204,7 +217,7 @@ class Endpoint:
         return self._handlers[frame.kind](link, frame)
 
     def _on_payload(self, link: Lane, frame: Frame, sink: Sink) -> None:
-        owner = self._filling.pop(link.peer)
+        owner = self._filling.pop(link.peer, None)
         if isinstance(owner, Work):
             self._progress.finish(owner, sink.error)
         elif owner is not None:
@@ -214,6 +227,8 @@ class Endpoint:
 
     def _on_eager(self, link: Lane, frame: Frame) -> Sink | None:
         filled = frame.nbytes > 0 and not frame.flags & META
+        if not self._accord.hear(frame.tag, link.peer, frame.note):
+            return Parcel(frame.nbytes) if filled else None
         work = self._mail.match(link.peer, frame)
         if work is not None and self._accept(work, frame):
             self._answer(link, Kind.ACK, frame)
@@ -231,49 +246,62 @@ class Endpoint:
         return parcel
 
     def _on_request(self, link: Lane, frame: Frame) -> Sink | None:
+        if not self._accord.hear(frame.tag, link.peer, frame.note):
+            return None
         work = self._mail.match(link.peer, frame)
         if work is None:
             self._mail.keep(link.peer, Arrival(frame, None))
         elif self._accept(work, frame):
-            self._expected[link.peer, frame.number] = work
+            self._ledger.expected[link.peer, frame.number] = work
             self._answer(link, Kind.CTS, frame)
         return None
 
     def _on_clear(self, link: Lane, frame: Frame) -> Sink | None:
-        work = self._held.pop(frame.number)
+        work = self._ledger.held.pop(frame.number, None)
+        if work is None:  # its collective is broken: the receiver knows
+            return None
         head = Frame(Kind.DATA, frame.number, work.tag, work.nbytes).pack()
         link.send([head, work.view], stable=True, sent=lambda: self._progress.finish(work))
         return None
 
     def _on_data(self, link: Lane, frame: Frame) -> Sink | None:
-        work = self._expected.pop((link.peer, frame.number))
+        work = self._ledger.expected.pop((link.peer, frame.number), None)
+        if work is None:
+            return Parcel(frame.nbytes)
         self._filling[link.peer] = work
         return work.sink()
 
     def _on_acknowledged(self, link: Lane, frame: Frame) -> Sink | None:
-        self._progress.finish(self._unacknowledged.pop(frame.number))
+        work = self._ledger.unacknowledged.pop(frame.number, None)
+        if work is not None:
+            self._progress.finish(work)
         return None
 
     def _on_refused(self, link: Lane, frame: Frame) -> Sink | None:
-        work = self._held.pop(frame.number, None) or self._unacknowledged.pop(frame.number, None)
+        work = self._ledger.refused(frame.number)
         receiver = Side(link.peer, frame.nbytes, bool(frame.flags & META), frame.note)
         if work is not None:
             error = refusal(work.side(), receiver, frame.tag, at_sender=True)
             self._progress.finish(work, error)
         else:
-            self._late.append(self._refused_late(link.peer, frame))
+            self._late.append(refused_late(receiver, self.rank, frame.tag))
         return None
 
     def _on_bye(self, link: Lane, frame: Frame) -> Sink | None:
         self._returned[link.peer] = True
-        lost = self._mail.abandon(link.peer)
+        lost = self._ledger.abandon(link.peer)
         if self._has_returned(ANYONE):
             lost += self._mail.abandon(ANYONE)
-        for table in (self._held, self._unacknowledged):
-            numbers = [number for number, work in table.items() if work.peer == link.peer]
-            lost += [table.pop(number) for number in numbers]
         for work in lost:
             self._progress.finish(work, self._stranded(work))
+        return None
+
+    def _on_said(self, link: Lane, frame: Frame) -> Sink | None:
+        self._accord.hear(frame.tag, link.peer, frame.note)
+        return None
+
+    def _on_alarm(self, link: Lane, frame: Frame) -> Sink | None:
+        self._accord.break_up(frame.tag, frame.note.decode("utf-8", "replace"))
         return None
 
     # ---- matching ----------------------------------------------------------------------------------------------------
@@ -284,7 +312,7 @@ class Endpoint:
         if not self._accept(work, frame):
             return
         if frame.kind == Kind.RTS:
-            self._expected[work.peer, frame.number] = work
+            self._ledger.expected[work.peer, frame.number] = work
             self._answer(link, Kind.CTS, frame)
             return
         self._answer(link, Kind.ACK, frame)
@@ -308,6 +336,8 @@ class Endpoint:
         error = refusal(sender, work.side(), frame.tag, at_sender=False)
         if error is None:
             return True
+        if self._accord.refuse(work, frame):
+            return False
         answer = Frame(Kind.NACK, frame.number, frame.tag, work.nbytes, META if work.meta else 0, work.note)
         self._tell(self._links[work.peer], answer)
         self._progress.finish(work, error)
@@ -320,6 +350,10 @@ class Endpoint:
     def _tell(self, link: Lane, frame: Frame) -> None:
         link.send([frame.pack()], stable=True)
         self._progress.watch(link)
+
+    def _tell_all(self, frame: Frame) -> None:
+        for link in self._links.values():
+            self._tell(link, frame)
 
     def _has_returned(self, peer: int) -> bool:
         if peer == ANYONE:
@@ -340,19 +374,4 @@ class Endpoint:
         return note
 
     def _stranded(self, work: Work) -> StrandedError:
-        what = work.describe()
-        error = StrandedError(
-            f"rank {work.peer} has returned, rank {self.rank} still waits for: {what}. "
-            "Every send needs a receive on the other side, and every rank must make the same collective calls."
-        )
-        error.waits, error.claims = (what,), (work.claim(), *self.claims())
-        return error
-
-    def _refused_late(self, peer: int, frame: Frame) -> MessageMismatchError:
-        at = f" at {told(frame.note)}" if frame.note else ""
-        error = MessageMismatchError(
-            f"rank {peer}{at} refused a message that rank {self.rank} sent to it earlier with tag {frame.tag}: it "
-            f"receives {frame.nbytes} bytes. The send had completed already, because of eager_limit."
-        )
-        error.theirs = frame.note
-        return error
+        return stranded(self.rank, work.peer, work.describe(), (work.claim(awaited=True), *self.claims()))

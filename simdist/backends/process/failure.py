@@ -14,10 +14,11 @@ import traceback
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from simdist.backends.process.claim import Claim, crossings, dispute
+from simdist.backends.process.claim import Claim, circle, crossings, dispute
 from simdist.backends.process.patience import DisagreementError
 from simdist.backends.process.place import is_ours
 from simdist.backends.process.shipment import pack
+from simdist.comm.cycle import told
 from simdist.errors import DeadlockError, DistTimeoutError, RankFailedError
 
 __all__ = ["Report", "exit_text", "lost", "report", "verdict"]
@@ -109,8 +110,10 @@ def verdict(
     first, *others = sorted(reports, key=lambda each: (each.stuck, each.time, each.rank))
     error = _rebuilt(first)
     if first.stuck:
-        error = _compared(error, [claim for each in reports for claim in each.claims] + list(claims))
-        error.args = (f"{error}\n{_table(reports, world)}", *error.args[1:])
+        posted = [claim for each in reports for claim in each.claims] + list(claims)
+        error = _compared(error, posted)
+        lines = [str(error), _table(reports, world), *told(circle(posted))]
+        error.args = ("\n".join(lines), *error.args[1:])
     if first.trace:
         error.__cause__ = RankFailedError(f"rank {first.rank} raised\n\n{first.trace}")
         error.add_note(f"raised on rank {first.rank} ({what}) at {first.time:.3f} s")

@@ -10,6 +10,7 @@ How a message travels (rule 4 of the transport: a send completes when the receiv
   nothing large ever arrives that has no place to go.
 * refused: ``NACK`` when both sides are there and do not fit: it carries the receiver's note and size.
 * ``BYE``: this rank has returned and will neither send nor receive anything new.
+* ``SAY`` and ``ALARM`` carry a note about a collective (by its tag) and no message: see `accord`.
 
 Source: the eager and rendezvous protocols of MPI implementations.
 """
@@ -52,6 +53,8 @@ class Kind(IntEnum):
     ACK = 5
     NACK = 6
     BYE = 7
+    SAY = 8
+    ALARM = 9
 
 
 class Frame(NamedTuple):

@@ -61,6 +61,10 @@ class _Queues(Generic[T]):
         keys = [key for key in self._table if key[0] == source]
         return [item for key in keys for item in self._table.pop(key)]
 
+    def withdraw(self, tag: Tag) -> list[T]:
+        keys = [key for key in self._table if key[1] == tag]
+        return [item for key in keys for item in self._table.pop(key)]
+
     def sources(self) -> list[Key]:
         return list(self._table)
 
@@ -117,6 +121,11 @@ class Mailbox:
     def keep(self, source: int, arrival: Arrival) -> None:
         """Keep a message nobody has asked for yet."""
         self._arrived.put((source, arrival.frame.tag), arrival)
+
+    def withdraw(self, tag: Tag) -> list[Work]:
+        """Take out every posted receive with ``tag``, and forget what has arrived for it."""
+        self._arrived.withdraw(tag)
+        return self._posted.withdraw(tag)
 
     def abandon(self, source: int) -> list[Work]:
         """Take out every posted receive from ``source``."""

@@ -14,7 +14,7 @@ from simdist.comm.envelope import Envelope, misfit
 from simdist.comm.transport import Tag
 from simdist.errors import MessageMismatchError
 
-__all__ = ["MessageMismatchError", "Side", "refusal", "told"]
+__all__ = ["MessageMismatchError", "Side", "refusal", "refused_late", "told"]
 
 
 class Side(NamedTuple):
@@ -41,6 +41,17 @@ def refusal(sender: Side, receiver: Side, tag: Tag, *, at_sender: bool) -> Messa
     error = MessageMismatchError(text)
     mine, theirs = (sender, receiver) if at_sender else (receiver, sender)
     error.mine, error.theirs = mine.note, theirs.note
+    return error
+
+
+def refused_late(receiver: Side, rank: int, tag: Tag) -> MessageMismatchError:
+    """The error of ``rank``, whose message was refused after its send had completed (eager limit)."""
+    at = f" at {told(receiver.note)}" if receiver.note else ""
+    error = MessageMismatchError(
+        f"rank {receiver.rank}{at} refused a message that rank {rank} sent to it earlier with tag {tag}: it "
+        f"receives {receiver.nbytes} bytes. The send had completed already, because of eager_limit."
+    )
+    error.theirs = receiver.note
     return error
 
 

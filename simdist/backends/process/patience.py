@@ -9,7 +9,7 @@ from __future__ import annotations
 from simdist.backends.process.claim import Claim
 from simdist.errors import CollectiveMismatchError, DeadlockError, DistTimeoutError
 
-__all__ = ["DisagreementError", "ExpiredError", "StrandedError"]
+__all__ = ["DisagreementError", "ExpiredError", "StrandedError", "stranded"]
 
 
 class ExpiredError(DistTimeoutError):
@@ -43,3 +43,20 @@ class DisagreementError(CollectiveMismatchError, DeadlockError, DistTimeoutError
 
     The simulator sees it at once and calls it a mismatch; here it began as a time-out. Code that catches either catches it.
     """
+
+
+def stranded(rank: int, peer: int, what: str, claims: tuple[Claim, ...]) -> StrandedError:
+    """The error of ``rank``, which waits for something of ``peer`` that has returned.
+
+    Args:
+        rank: who waits.
+        peer: who has returned.
+        what: what it waits for.
+        claims: what the rank had posted that nobody had taken.
+    """
+    error = StrandedError(
+        f"rank {peer} has returned, rank {rank} still waits for: {what}. "
+        "Every send needs a receive on the other side, and every rank must make the same collective calls."
+    )
+    error.waits, error.claims = (what,), claims
+    return error

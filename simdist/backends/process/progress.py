@@ -10,6 +10,7 @@ Lock order: ``mutex`` guards all state of the endpoint. The leader sleeps withou
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -28,6 +29,7 @@ __all__ = ["Owner", "Progress", "Waiter"]
 
 _TICK = 0.002  # how often the background looks whether it is needed, while anything is pending
 _CALM_TICKS = 25  # ticks with nothing pending until the background sleeps for good
+_SILENCE = 0.5  # seconds that a rank waits before it tells the others what for (or half of its limit)
 
 
 class Owner(Protocol):
@@ -39,20 +41,36 @@ class Owner(Protocol):
     def claims(self) -> list[Claim]:
         """What the rank has posted and nobody has taken."""
 
+    def say(self, work: Work) -> None:
+        """Tell everybody what this rank is doing, since ``work`` keeps it waiting."""
+
     def after_progress(self) -> None:
         """Called under the mutex after messages moved."""
 
 
 class Waiter:
-    """One thread that waits for one work."""
+    """One thread that waits for one work.
 
-    __slots__ = ("bell", "ident", "rung", "since", "work")
+    Args:
+        work: what it waits for.
+        limit: seconds that it waits, None for ever.
+    """
 
-    def __init__(self, work: Work) -> None:
-        self.work, self.ident, self.since = work, threading.get_ident(), time.perf_counter()
+    __slots__ = ("bell", "deadline", "ident", "limit", "rung", "since", "speaks", "work")
+
+    def __init__(self, work: Work, limit: float | None) -> None:
+        self.work, self.ident, self.since, self.limit = work, threading.get_ident(), time.perf_counter(), limit
+        self.deadline = math.inf if limit is None else self.since + limit
+        silence = _SILENCE if limit is None else min(_SILENCE, limit / 2)
+        self.speaks = self.since + silence if work.note else math.inf
         self.bell = threading.Lock()
         self.bell.acquire()
         self.rung = False
+
+    def patience(self) -> float | None:
+        """Seconds until it has to look up, None if nothing is due."""
+        due = min(self.deadline, self.speaks)
+        return None if due == math.inf else max(0.0, due - time.perf_counter())
 
     def ring(self) -> None:
         """Wake the thread (once until it has heard)."""
@@ -123,17 +141,16 @@ class Progress:
             ExpiredError: after ``timeout`` seconds (None: the run's timeout).
         """
         limit = self._timeout if timeout is None else timeout
-        waiter = Waiter(work)
-        deadline = None if limit is None else waiter.since + limit
+        waiter = Waiter(work, limit)
         with self.mutex:
             self._waiters.append(waiter)
         try:
             while not work.done:
-                self._check(waiter, deadline, limit)
+                self._check(waiter)
                 if self._take_lead(waiter):
-                    self._lead(waiter, deadline, limit)
+                    self._lead(waiter)
                 else:
-                    self._follow(waiter, deadline)
+                    self._follow(waiter)
         finally:
             with self.mutex:
                 self._waiters.remove(waiter)
@@ -141,12 +158,16 @@ class Progress:
                 if not self._leading:
                     self._hand_over()
 
-    def _check(self, waiter: Waiter, deadline: float | None, limit: float | None) -> None:
+    def _check(self, waiter: Waiter) -> None:
         late = self.late_error()
         if late is not None:
             raise late
-        if deadline is not None and time.perf_counter() >= deadline:
-            raise self._expired(waiter, limit)
+        now = time.perf_counter()
+        if now >= waiter.deadline:
+            raise self._expired(waiter)
+        if now >= waiter.speaks:
+            waiter.speaks = math.inf
+            self._owner.say(waiter.work)
 
     def _take_lead(self, waiter: Waiter) -> bool:
         with self.mutex:
@@ -157,17 +178,18 @@ class Progress:
             self._kick()
             return False
 
-    def _lead(self, waiter: Waiter, deadline: float | None, limit: float | None) -> None:
+    def _lead(self, waiter: Waiter) -> None:
         try:
             while not waiter.work.done:
-                self._serve(None if deadline is None else max(0.0, deadline - time.perf_counter()))
+                self._serve(waiter.patience())
                 if not waiter.work.done:
-                    self._check(waiter, deadline, limit)
+                    self._check(waiter)
         finally:
             self._resign()
 
-    def _follow(self, waiter: Waiter, deadline: float | None) -> None:
-        waiter.bell.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.perf_counter()))
+    def _follow(self, waiter: Waiter) -> None:
+        patience = waiter.patience()
+        waiter.bell.acquire(timeout=-1 if patience is None else patience)
         with self.mutex:
             if waiter in self._followers:
                 self._followers.remove(waiter)
@@ -201,11 +223,16 @@ class Progress:
         if error is not None:
             raise error
 
-    def _expired(self, waiter: Waiter, limit: float | None) -> ExpiredError:
+    def _expired(self, waiter: Waiter) -> ExpiredError:
         rank, what = waiter.work.rank, waiter.work.describe()
-        error = ExpiredError(f"rank {rank} waited {limit:g} s, its timeout, for: {what}{_at(waiter, what)}")
+        error = ExpiredError(f"rank {rank} waited {waiter.limit:g} s, its timeout, for: {what}{_at(waiter, what)}")
         error.waits, error.claims = tuple(self.waiting_for()), tuple(self._owner.claims())
         return error
+
+    def awaited(self) -> list[Work]:
+        """What the threads of this rank wait for."""
+        with self.mutex:
+            return [waiter.work for waiter in self._waiters]
 
     def waiting_for(self) -> list[str]:
         """A line for each thread that waits: for what, since when, and where in the user's program."""

@@ -93,9 +93,9 @@ class Work:
         """What this side says about the message."""
         return Side(self.rank, self.nbytes, self.meta, self.note)
 
-    def claim(self) -> Claim:
+    def claim(self, *, awaited: bool = False) -> Claim:
         """What this side says as long as it has not met the other."""
-        return Claim(self.rank, self.peer, self.sends, self.tag, self.note)
+        return Claim(self.rank, self.peer, self.sends, self.tag, self.note, awaited)
 
     def sink(self) -> Sink:
         """Where the payload of a receive goes."""

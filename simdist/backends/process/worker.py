@@ -37,7 +37,10 @@ from simdist.backends.process.stream import RankStream
 from simdist.backends.process.wires import Sockets
 from simdist.errors import DistBackendError
 
-__all__ = ["Worker", "bare_entry", "main"]
+__all__ = ["BETWEEN", "Worker", "bare_entry", "main"]
+
+BETWEEN = "waits for nothing"
+"""What a rank says that neither waits nor is in the user's program."""
 
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _KILL = 9
@@ -138,9 +141,7 @@ class Worker:
             return [self._state]
         waits = self._endpoint.waiting_for() if self._endpoint is not None else []
         place = thread_place(self._main)
-        return [f"waits for {line}" for line in waits] or [
-            "waits for nothing" + (f", it is at {place}" if place else "")
-        ]
+        return [f"waits for {line}" for line in waits] or [BETWEEN + (f", it is at {place}" if place else "")]
 
     # ---- the main thread ---------------------------------------------------------------------------------------------
 
