@@ -17,6 +17,8 @@ from .kernel import Task
 
 __all__ = ["describe"]
 
+_NOBODY = "Every rank of a group must make the same calls, and every recv needs its send."
+
 
 def describe(
     mains: Sequence[Task], *, headline: str = "deadlock: no rank can go on.", hints: Sequence[str] = ()
@@ -42,10 +44,7 @@ def describe(
     if returned:
         listed = ", ".join(map(str, returned[:16])) + (", ..." if len(returned) > 16 else "")
         lines.append(f"  rank {listed} {'has' if len(returned) == 1 else 'have'} returned")
-    lines += hints[:4]
-    lines += told(find_cycle(waits)) or [
-        "Every rank of a group must make the same calls, and every recv needs its send."
-    ]
+    lines += hints[:4] or told(find_cycle(waits)) or [_NOBODY]
     return "\n".join(lines)
 
 

@@ -14,6 +14,7 @@
 | `endpoint` | how does one rank send to and receive from the others? |
 | `frame`, `link`, `wires`, `sink` | what is on the wire, how does it get through, how does one wait for it, where does it go? |
 | `mailbox`, `work`, `mismatch` | which message belongs to which receive? what is one under way? what if they do not fit? |
+| `ledger`, `accord` | which operations are under way? do the ranks of a group do the same thing together? |
 | `progress`, `patience`, `place` | who moves the messages? what if a wait does not end? where in the program is it? |
 
 Nothing is ever forked, no file or shared-memory segment is made, and nothing outlives the caller.

@@ -110,10 +110,11 @@ def verdict(
     first, *others = sorted(reports, key=lambda each: (each.stuck, each.time, each.rank))
     error = _rebuilt(first)
     if first.stuck:
-        posted = [claim for each in reports for claim in each.claims] + list(claims)
-        error = _compared(error, posted)
-        lines = [str(error), _table(reports, world), *told(circle(posted))]
-        error.args = ("\n".join(lines), *error.args[1:])
+        claims = [claim for each in reports for claim in each.claims] + list(claims)
+        reason, hints = dispute(claims), crossings(claims)
+        error = _disagreement(error, reason) if reason is not None else error
+        why = [] if reason is not None else hints or told(circle(claims))
+        error.args = ("\n".join([str(error), _table(reports, world), *why]), *error.args[1:])
     if first.trace:
         error.__cause__ = RankFailedError(f"rank {first.rank} raised\n\n{first.trace}")
         error.add_note(f"raised on rank {first.rank} ({what}) at {first.time:.3f} s")
@@ -122,18 +123,12 @@ def verdict(
     return error
 
 
-def _compared(error: BaseException, claims: list[Claim]) -> BaseException:
-    """The error of a rank that waited in vain, with what the ranks contradict each other in."""
-    reason = dispute(claims)
-    if reason is not None:
-        told = DisagreementError(f"{reason}\n{error}")
-        for note in getattr(error, "__notes__", ()):
-            told.add_note(note)
-        return told
-    hints = crossings(claims)
-    if hints:
-        error.args = ("\n".join([str(error), *hints]), *error.args[1:])
-    return error
+def _disagreement(error: BaseException, reason: str) -> DisagreementError:
+    """The error of a rank that waited in vain, since the ranks called different things."""
+    told = DisagreementError(f"{reason}\n{error}")
+    for note in getattr(error, "__notes__", ()):
+        told.add_note(note)
+    return told
 
 
 def _rebuilt(failure: Report) -> BaseException:

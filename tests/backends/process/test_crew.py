@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from simdist.backends.process.crew import Crew
 from simdist.backends.process.failure import report
 from simdist.backends.process.job import Job, Surroundings
 from simdist.backends.process.patience import ExpiredError
+from simdist.backends.process.worker import BETWEEN
 from simdist.errors import DistBackendError, RankFailedError
 
 pytestmark = pytest.mark.timeout(30)
@@ -131,6 +133,26 @@ def test_all_others_are_asked_when_a_rank_waited_in_vain(play: Any) -> None:
         "  rank 0 waits for a message (train.py:3)",
         "  rank 1 waits for nothing, it is at train.py:9",
         "  rank 2 does not answer (it is busy in compiled code)",
+    ]
+
+
+def test_who_is_about_to_fail_is_heard(play: Any) -> None:
+    def expires(rank: int, channel: Channel) -> None:
+        _until_go(rank, channel)
+        channel.send("failed", report(rank, 0.5, ExpiredError("rank 0 waited"), ["a message (train.py:3)"]))
+
+    def between(rank: int, channel: Channel) -> None:
+        _until_go(rank, channel)
+        assert channel.receive() == ("ask",)
+        channel.send("waits", [BETWEEN], [])
+        time.sleep(0.15)
+        channel.send("failed", report(rank, 0.5, ExpiredError("rank 1 waited"), ["another (train.py:5)"]))
+
+    with pytest.raises(ExpiredError) as caught:
+        play(expires, between)
+    assert str(caught.value).splitlines()[2:] == [
+        "  rank 0 waits for a message (train.py:3)",
+        "  rank 1 waits for another (train.py:5)",
     ]
 
 

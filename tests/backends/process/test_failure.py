@@ -5,8 +5,11 @@ import threading
 
 import pytest
 
+from simdist.backends.process.claim import Claim
 from simdist.backends.process.failure import Report, exit_text, lost, report, verdict
-from simdist.backends.process.patience import ExpiredError, StrandedError
+from simdist.backends.process.patience import DisagreementError, ExpiredError, StrandedError
+from simdist.comm.cycle import BREAK_IT
+from simdist.comm.transport import Tag
 from simdist.errors import DistTimeoutError, RankFailedError
 
 
@@ -126,6 +129,27 @@ def test_a_vain_wait_shows_what_every_rank_was_doing() -> None:
         "  rank 2 waits for y",
     ]
     assert str(error).splitlines()[-1].startswith("  rank 3 ")
+
+
+def _waits(rank: int, peer: int, note: bytes = b"", tag: Tag = (0, 1, 3)) -> Report:
+    claim = Claim(rank, peer, True, tag, note, awaited=True)
+    return report(rank, 0.5, _raised(ExpiredError(f"rank {rank} waited")), ["x"], [claim])
+
+
+def test_a_circle_of_waiting_ranks_is_told_with_the_way_out() -> None:
+    lines = str(verdict([_waits(0, 1), _waits(1, 0)], {})).splitlines()
+    assert lines[-2:] == ["The cycle: 0 -> 1 -> 0.", BREAK_IT]
+    assert "cycle" not in str(verdict([_waits(0, 1), _waits(1, 2)], {}))
+
+
+def test_ranks_that_differ_are_told_so_and_of_no_circle() -> None:
+    notes = [f"collective 3 of group 'world': {what}\nt.py:5".encode() for what in ("barrier", "new_group([0])")]
+    error = verdict([_waits(0, 1, notes[0]), _waits(1, 0, notes[1])], {})
+    assert isinstance(error, DisagreementError)
+    assert str(error).startswith(
+        "collective 3 of group 'world' is not the same on all ranks: rank 0 called barrier (t.py:5), but"
+    )
+    assert "cycle" not in str(error)
 
 
 def test_reports_travel() -> None:

@@ -12,6 +12,7 @@ from simdist.backends.process.endpoint import Endpoint
 from simdist.backends.process.progress import Progress, Waiter
 from simdist.backends.process.wires import Sockets
 from simdist.backends.process.work import Work
+from simdist.errors import DistTimeoutError
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -28,11 +29,17 @@ class Owner:
     def claims(self) -> list[Claim]:
         return []
 
+    def __init__(self) -> None:
+        self.said: list[Work] = []
 
-def _work(progress: Progress) -> Work:
+    def say(self, work: Work) -> None:
+        self.said.append(work)
+
+
+def _work(progress: Progress, note: bytes = b"") -> Work:
     with progress.mutex:
         progress.began()
-    return Work(progress, 0, 1, False, np.zeros(1), (0, 0, 0), b"", "")
+    return Work(progress, 0, 1, False, np.zeros(1), (0, 0, 0), note, "")
 
 
 def _finish(progress: Progress, *works: Work) -> None:
@@ -42,14 +49,19 @@ def _finish(progress: Progress, *works: Work) -> None:
 
 
 @pytest.fixture
-def progress() -> Any:
-    made = Progress(Owner(), 10.0, Sockets({}))
+def owner() -> Owner:
+    return Owner()
+
+
+@pytest.fixture
+def progress(owner: Owner) -> Any:
+    made = Progress(owner, 10.0, Sockets({}))
     yield made
     made.close()
 
 
 def test_a_bell_can_be_rung_twice_before_it_is_heard(progress: Progress) -> None:
-    waiter = Waiter(_work(progress))
+    waiter = Waiter(_work(progress), None)
     waiter.ring()
     waiter.ring()
     assert waiter.bell.acquire(timeout=1)
@@ -154,3 +166,24 @@ def test_the_background_thread_ends_with_close() -> None:
     assert threading.active_count() == before + 1
     made.close()
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("note", [b"collective 0", b""])
+def test_who_waits_half_of_its_limit_says_what_for_once(progress: Progress, owner: Owner, note: bytes) -> None:
+    work = _work(progress, note)
+    with pytest.raises(DistTimeoutError):
+        work.wait(0.05)
+    assert owner.said == ([work] if note else [])
+    assert progress.awaited() == []
+    _finish(progress, work)
+
+
+def test_what_a_rank_waits_for_is_known(progress: Progress) -> None:
+    work = _work(progress)
+    seen: list[list[Work]] = []
+    threading.Timer(0.05, lambda: seen.append(progress.awaited())).start()
+    with pytest.raises(DistTimeoutError):
+        work.wait(0.3)
+    assert seen == [[work]]
+    assert progress.awaited() == []
+    _finish(progress, work)
