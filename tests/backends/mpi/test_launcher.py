@@ -75,10 +75,10 @@ def test_a_rank_that_waits_for_one_that_has_returned_is_told_at_once(failures):
 
 def test_different_calls_are_told_with_both_lines(failures):
     kind, text, _, _ = failures[0]["mismatch"]
-    assert kind == "MessageMismatchError"
+    assert kind == "CollectiveMismatchError"
     assert re.search(r"all_reduce of \(4,\) float64, SUM \(programs.py:\d+\)", text)
     assert re.search(r"broadcast of \(4,\) float64, root 0 \(programs.py:\d+\)", text)
-    assert "Every rank must make the same calls in the same order" in text
+    assert "Every rank of a group must make the same calls in the same order" in text
 
 
 def test_a_rank_that_computes_for_ever_is_stopped(failures):

@@ -16,7 +16,7 @@ def test_the_same_numbers_up_to_the_order_of_additions(play, ranks):
 
 def test_different_calls_are_told_before_mpi_sees_them(play):
     for kind, text, _, _ in play(2, "native_mismatch"):
-        assert kind == "MessageMismatchError"
+        assert kind == "CollectiveMismatchError"
         assert re.search(r"all_reduce of \(4,\) float64, SUM \(programs.py:\d+\)", text)
         assert re.search(r"all_reduce of \(5,\) float64, SUM \(programs.py:\d+\)", text)
 
