@@ -20,6 +20,7 @@ from .backends.world import World
 from .cluster import Cluster, resolve
 from .comm.algorithm import Algorithm
 from .comm.choose import named
+from .cost.collective_use import rated
 from .distributed import lifetime
 from .errors import DistError, UnknownNameError
 from .progress import progress
@@ -157,7 +158,7 @@ def _run(program: Program, settings: Settings, backend: str, outcome: Outcome) -
         "seed": settings.seed, "device": settings.device,
     }  # fmt: skip
     trace = Trace(
-        outcome.spans,
+        rated(outcome.spans),
         outcome.flows,
         outcome.memory,
         world_size=settings.world_size,

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from .backends.settings import MemoryUse
 from .cluster import Cluster
+from .cost.collective_use import CollectiveUse, collective_use
 from .cost.link_use import LinkUse, link_use
 from .trace import Trace, breakdown, steps
-from .units import format_bytes, format_time
+from .units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,6 +86,9 @@ class Run:
     def report(self, step: int | None = None) -> str:
         """Where the time went, as a text: the mean over ranks of each part, and the extreme ranks; the parts sum to the time.
 
+        Of the whole run also the collectives: bytes, time from the last rank's entry until all are done, and the bandwidths as
+        nccl-tests defines them (``busbw`` compares with the speed of a link).
+
         Args:
             step: only this training step (0 is the first, -1 the last; a step ends with an optimizer's updates); None for
                 the whole run.
@@ -102,6 +106,7 @@ class Run:
         lines = [
             f"{self.name}: {self.world_size} ranks, {self.where()}, {format_time(self.time)} {measured}",
             breakdown.report_text(self.trace),
+            *self._collective_lines(),
         ]
         if number:
             last = steps.cut(self.trace, -1).end
@@ -157,6 +162,30 @@ class Run:
                 f"this run knows only the name of its cluster, {self.cluster!r}: run it again for its links."
             )
         return link_use(self.machines, self.trace.flows(), self.time)
+
+    def collectives(self) -> list[CollectiveUse]:
+        """What the collectives moved and how fast, with the bandwidths that nccl-tests would print.
+
+        Returns:
+            One row (name, size of the group, number, bytes, seconds, algbw, busbw) for each name and size of group.
+
+        Raises:
+            TraceError: the run kept no trace.
+        """
+        self.trace.need("table of collectives")
+        return collective_use(self.trace)
+
+    def _collective_lines(self) -> list[str]:
+        rows = collective_use(self.trace) if self.trace.is_kept else []
+        if not rows:
+            return []
+        head = f"{'collectives':26} {'calls':>6} {'ranks':>6} {'bytes':>10} {'time':>10} {'algbw':>10} {'busbw':>10}"
+        lines = [
+            f"{row.collective:26} {row.num_calls:>6} {row.size:>6} {format_bytes(row.nbytes):>10} {format_time(row.seconds):>10} "
+            f"{_rate(row.algbw):>10} {_rate(row.busbw):>10}"
+            for row in rows
+        ]
+        return [head, *lines]
 
     # -- pictures ---------------------------------------------------------------------------------------------------
 
@@ -235,6 +264,10 @@ class Run:
         with path.open("wb") as file:
             pickle.dump({"simdist run": _FORMAT, "run": self}, file, protocol=5)
         return path
+
+
+def _rate(bandwidth: float | None) -> str:
+    return "-" if bandwidth is None else format_rate(bandwidth)
 
 
 def load_run(path: str | Path) -> Run:

@@ -81,12 +81,17 @@ class Request:
         return f"{self.name} #{sequence}"
 
     def details(self, sequence: int) -> dict[str, Any]:
-        """What a trace tells about the ``sequence``-th collective of the group; ``root`` is a group rank, where there is one."""
+        """What a trace tells about the ``sequence``-th collective of the group.
+
+        ``root`` is a group rank, where there is one.
+        """
         told = {
             "group": self.members.name, "sequence": sequence, "bytes": self.nbytes, "size": self.members.size,
             "algorithm": self.algorithm.name, "collective": self.name,
         }  # fmt: skip
-        return told | {"root": self.root} if self.signature and self.signature[-1] is not None else told
+        if self.signature and self.signature[-1] is not None:
+            told["root"] = self.root
+        return told
 
     def describe(self) -> str:
         """The request for an error text: ``all_reduce of (4, 8) float32, SUM``."""

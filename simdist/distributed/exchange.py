@@ -141,7 +141,7 @@ def _exchange(
     block = flat if shape is None else outgoing[0]  # chunks that pass through are as large as the own ones
     return issue(
         group, name, block, shape, None, finish, async_op, kind="all_to_all", parts=parts, algorithm=algorithm,
-        copies=size if shape is not None else 1, result=result,
+        nbytes=sum([part.nbytes for part in outgoing]), result=result,
     )  # fmt: skip
 
 

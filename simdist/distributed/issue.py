@@ -75,6 +75,7 @@ def issue(
     root: int | None = None,
     kind: str | None = None,
     copies: int = 1,
+    nbytes: int | None = None,
     parts: dict[int, Any] | None = None,
     cuts: tuple[int, ...] | None = None,
     algorithm: Algorithm | None = None,
@@ -93,6 +94,7 @@ def issue(
         root: group rank of the root, if there is one.
         kind: which row of the algorithm table does it, if it is not ``name``.
         copies: how many buffers like ``flat`` the payload is.
+        nbytes: bytes of the payload, where it is not that.
         parts: chunk number -> array, where chunks are not slices of ``flat``.
         cuts: where the chunks of ``flat`` begin and end, if they are not of one size.
         algorithm: the one that must do it, if only one can.
@@ -104,7 +106,8 @@ def issue(
     key = (name, shape, flat.dtype, op, root, cuts)
     request = group.requests.get(key)
     if request is None:
-        request = _request(group, name, kind or name, flat, root, shape, op, copies, cuts, algorithm)
+        size = flat.nbytes * copies if nbytes is None else nbytes
+        request = _request(group, name, kind or name, flat, root, shape, op, size, cuts, algorithm)
         if algorithm is None:  # blocks of any sizes are a different request each time
             group.requests[key] = request
     if op.__class__ is PremulSum:
@@ -134,7 +137,7 @@ def _request(
     root: int | None,
     shape: Any,
     op: ReduceOp | PremulSum | None,
-    copies: int,
+    nbytes: int,
     cuts: tuple[int, ...] | None,
     algorithm: Algorithm | None,
 ) -> Request:
@@ -162,7 +165,7 @@ def _request(
         how.combine if how is not None else None,
         size if how is not None and how.averages else 0,
         signature,
-        flat.nbytes * copies,
+        nbytes,
         layout,
     )
 

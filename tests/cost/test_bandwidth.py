@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from simdist.cost.bandwidth import BUS_FACTORS, algorithm_bandwidth, bus_bandwidth
+from simdist.cost.bandwidth import BUS_FACTORS, SPELLINGS, algorithm_bandwidth, bandwidths, bus_bandwidth
 from simdist.errors import UnknownNameError
 
 
@@ -24,11 +24,14 @@ def test_algorithm_bandwidth_is_size_over_time() -> None:
         ("all_to_all", 87.5e9),
         ("broadcast", 100e9),
         ("reduce", 100e9),
+        ("gather", 87.5e9),
+        ("scatter", 87.5e9),
         ("all_reduce_in_network", 100e9 * 7 / 9),
     ],
 )
 def test_a_gigabyte_on_eight_ranks_in_ten_milliseconds(collective: str, bus: float) -> None:
-    assert bus_bandwidth(collective, 8, 1e9, 0.01) == pytest.approx(bus)
+    assert bus_bandwidth(collective, 8, 1e9, 0.01) == pytest.approx(bus, rel=1e-9)
+    assert algorithm_bandwidth(1e9, 0.01) == pytest.approx(100e9, rel=1e-9)
 
 
 def test_two_ranks_and_one() -> None:
@@ -54,3 +57,15 @@ def test_a_ring_on_an_ideal_network_shows_the_links_rate() -> None:
 def test_a_collective_without_a_factor() -> None:
     with pytest.raises(UnknownNameError, match="there is no bus bandwidth factor named 'barrier'"):
         bus_bandwidth("barrier", 8, 1e9, 0.01)
+
+
+def test_for_a_trace_both_as_far_as_they_are_defined() -> None:
+    assert bandwidths("all_reduce", 8, 1e9, 0.01) == pytest.approx({"algbw": 100e9, "busbw": 175e9}, rel=1e-9)
+    assert bandwidths("something_new", 8, 1e9, 0.01) == {"algbw": 100e9}
+    assert bandwidths("barrier", 8, 0, 0.01) == {}
+    assert bandwidths("all_reduce", 8, 1e9, 0.0) == {}
+
+
+@pytest.mark.parametrize(("spelling", "collective"), SPELLINGS.items())
+def test_torch_s_other_names_have_the_same_factor(spelling: str, collective: str) -> None:
+    assert bandwidths(spelling, 8, 1e9, 0.01) == bandwidths(collective, 8, 1e9, 0.01)

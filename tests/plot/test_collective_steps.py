@@ -81,6 +81,17 @@ def test_a_run_on_real_processes_has_the_same_steps() -> None:
         assert "on 4 real processes (process)" in scene_of(real, k).title
 
 
+def test_a_root_in_a_group_is_found() -> None:
+    def turned(rank: int, world_size: int) -> None:
+        group = dist.new_group([3, 0, 2])
+        if rank in (3, 0, 2):
+            dist.broadcast(np.ones(4), src=0, group=group)
+
+    scene = scene_of(sd.run(turned, world_size=4, cluster="dgx-a100"))
+    assert scene.names == (0, 2, 3)
+    assert set(scene.stages[0].holds) == {(0, 0)}
+
+
 def test_a_run_s_layout_is_the_one_that_the_algorithm_had() -> None:
     run = sd.run(program, world_size=4, cluster="pc-10gbe", algorithms={"broadcast": "chain_broadcast"})
     assert scene_of(run, 1).pieces == 1  # so few bytes are not worth a pipeline
