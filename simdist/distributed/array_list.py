@@ -16,7 +16,7 @@ from simdist.errors import ShapeError
 from .buffer import array_of, writeable
 from .group import ProcessGroup
 
-__all__ = ["as_list", "one_per_rank", "only_on_root"]
+__all__ = ["as_list", "one_per_rank", "only_on_root", "refuse_overlap"]
 
 
 def as_list(arrays: Sequence[Any], group: ProcessGroup, what: str, *, write: bool) -> list[Any]:
@@ -27,7 +27,7 @@ def as_list(arrays: Sequence[Any], group: ProcessGroup, what: str, *, write: boo
         )
     found = [(writeable if write else array_of)(array, f"{what}[{i}]") for i, array in enumerate(arrays)]
     if write:
-        _refuse_overlap(found, group, what)
+        refuse_overlap(found, group, what)
     return found
 
 
@@ -44,7 +44,12 @@ def one_per_rank(
     return found
 
 
-def _refuse_overlap(arrays: list[Any], group: ProcessGroup, what: str) -> None:
+def refuse_overlap(arrays: list[Any], group: ProcessGroup, what: str) -> None:
+    """Refuse arrays of which one result would overwrite another.
+
+    Raises:
+        ValueError: two share memory; names both.
+    """
     real = [(i, a) for i, a in enumerate(arrays) if isinstance(a, np.ndarray)]
     for n, (i, a) in enumerate(real):
         for j, b in real[n + 1 :]:

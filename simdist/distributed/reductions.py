@@ -7,14 +7,16 @@ each one means is written in ``comm.definitions``. With ``async_op=True`` they r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from simdist.comm.algorithm import ALGORITHMS
 from simdist.comm.reduce_op import ReduceOp
 from simdist.errors import ShapeError
 
-from .array_list import one_per_rank
+from .array_list import as_list
 from .buffer import array_of, flatten, in_place, writeable
 from .group import ProcessGroup
 from .issue import enter, issue, root_of
@@ -113,7 +115,7 @@ def reduce_scatter(
 
     Args:
         output: array; overwritten.
-        input_list: p arrays of output's shape.
+        input_list: p arrays; the own one has output's shape, the others their rank's output's.
         op: how to combine.
         group: None for the world.
         async_op: return a Work at once.
@@ -122,20 +124,43 @@ def reduce_scatter(
     if found is None:
         return None
     target = writeable(output, "reduce_scatter: output")
-    parts = one_per_rank(input_list, found, target.shape, target.dtype, "reduce_scatter: input_list", write=False)
+    parts = as_list(input_list, found, "reduce_scatter: input_list", write=False)
+    me = found.members.rank
+    for i, part in enumerate(parts):
+        if part.dtype != target.dtype or (i == me and part.shape != target.shape):
+            raise ShapeError(
+                f"rank {found.world.rank}: reduce_scatter: input_list[{i}] is {part.shape} {part.dtype}, expected "
+                f"{target.shape if i == me else ''} {target.dtype}, as output."
+            )
     source = np.concatenate([part.reshape(-1) for part in parts])
-    return _reduce_scatter(found, "reduce_scatter", target, source, target.shape, op, async_op)
+    if all(part.shape == target.shape for part in parts):
+        return _reduce_scatter(found, "reduce_scatter", target, source, target.shape, op, async_op)
+    sizes = tuple([part.size for part in parts])
+    return _reduce_scatter(
+        found, "reduce_scatter", target, source, sizes, op, async_op, tuple(accumulate(sizes, initial=0))
+    )
 
 
 def _reduce_scatter(
-    group: ProcessGroup, name: str, target: Any, source: Any, shape: tuple[int, ...], op: ReduceOp, async_op: bool
+    group: ProcessGroup,
+    name: str,
+    target: Any,
+    source: Any,
+    shape: tuple[int, ...],
+    op: ReduceOp,
+    async_op: bool,
+    cuts: tuple[int, ...] | None = None,
 ) -> Work | None:
+    """Reduce ``source`` and keep the own part. Parts of different sizes go round a ring."""
     if source.dtype != target.dtype:
         raise ShapeError(f"rank {group.world.rank}: {name}: output is {target.dtype}, input is {source.dtype}.")
     flat, _ = flatten(source, copy=True)
-    own = group.members.rank * target.size
+    own = cuts[group.members.rank] if cuts else group.members.rank * target.size
+    algorithm = ALGORITHMS["ring_reduce_scatter"] if cuts else None
 
     def finish() -> None:
         target[...] = flat[own : own + target.size].reshape(target.shape)
 
-    return issue(group, name, flat, shape, op, finish, async_op, kind="reduce_scatter", result=(target,))
+    return issue(
+        group, name, flat, shape, op, finish, async_op, kind="reduce_scatter", cuts=cuts, algorithm=algorithm, result=(target,)
+    )  # fmt: skip

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from simdist.comm.algorithm import Algorithm, plan
 from simdist.comm.call import Call, Request
+from simdist.comm.chunks import bounds
 from simdist.comm.execute import divide
 from simdist.comm.packing import overlap
 from simdist.comm.reduce_op import combine_into
@@ -78,7 +79,7 @@ def replay(
     first = calls[0]
     moves_data = _has_data(first)
     size, cuts = len(calls), first.request.cuts
-    if hops is not None and starts.count(starts[0]) == size and cuts is not None and not cuts[-1] % size:
+    if hops is not None and starts.count(starts[0]) == size and cuts is not None and _alike(cuts, size):
         now = _in_step(first, starts[0], hops)
         if moves_data:
             _move_in_step(calls)
@@ -86,6 +87,11 @@ def replay(
             flows.append(Bundle(first.request, first.full_label, first.flat.nbytes, starts[0], hops))
         return [now] * size
     return _Table(calls, starts, wire, flows, moves_data).run()
+
+
+def _alike(cuts: tuple[int, ...], size: int) -> bool:
+    """Whether the buffer is cut into chunks of one size."""
+    return not cuts[-1] % size and cuts == bounds(cuts[-1], size)
 
 
 def _has_data(call: Call) -> bool:

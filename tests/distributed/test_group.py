@@ -5,16 +5,8 @@ import pytest
 
 import simdist as sd
 import simdist.distributed as dist
-from simdist.sim import LEVELS
-
-everywhere = pytest.mark.parametrize(
-    "where",
-    [*({"network": level} for level in LEVELS), {"backend": "process"}],
-    ids=lambda where: "-".join(where.values()),
-)
 
 
-@everywhere
 def test_group_ranks_may_follow_the_list(where):
     def program(rank, world_size):
         group = dist.new_group([2, 0, 1], sort_ranks=False)

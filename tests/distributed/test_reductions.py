@@ -61,3 +61,54 @@ def test_wire_bytes_of_a_ring():
     run = sd.run(program, world_size=8)
     assert [run.trace.bytes_sent(r) for r in range(8)] == [2 * 7 * 400] * 8
     assert [run.trace.messages_sent(r) for r in range(8)] == [14] * 8
+
+
+@pytest.mark.parametrize("op", ["SUM", "AVG", "MAX"])
+def test_parts_of_a_reduce_scatter_may_differ_in_size(op, where):
+    sizes = [2, 1, 0, 3]
+
+    def program(rank, world_size):
+        output = np.zeros((sizes[rank], 2))
+        inputs = [np.arange(2.0 * n).reshape(n, 2) + 10 * rank + i for i, n in enumerate(sizes)]
+        dist.reduce_scatter(output, inputs, getattr(dist.ReduceOp, op))
+        return output.tolist()
+
+    add = {"SUM": 60, "AVG": 15, "MAX": 30}[op]
+    times = {"SUM": 4}.get(op, 1)
+    wanted = [(times * (np.arange(2.0 * n).reshape(n, 2) + i) + add).tolist() for i, n in enumerate(sizes)]
+    assert sd.run(program, world_size=4, **where).results == wanted
+
+
+def test_parts_of_different_sizes_take_the_time_of_the_largest():
+    def program(rank, world_size, sizes):
+        dist.reduce_scatter(np.zeros(sizes[rank]), [np.zeros(n) for n in sizes])
+
+    uneven = (1000, 2000, 3000)  # a third of the sum begins the list of neither
+    times = {
+        network: sd.run(program, uneven, world_size=3, network=network, cluster="dgx-a100").time
+        for network in ("messages", "steps")
+    }
+    even = sd.run(program, (2000, 2000, 2000), world_size=3, network="messages", cluster="dgx-a100").time
+    assert times["steps"] == pytest.approx(times["messages"], rel=1e-12)
+    assert times["messages"] > even
+    shuffled = sd.run(program, (2000, 1000, 3000), world_size=3, network="messages", cluster="dgx-a100").time
+    assert shuffled > even
+
+
+def test_sizes_that_ranks_do_not_agree_on_are_told():
+    def program(rank, world_size):
+        sizes = (1, 2) if rank else (1, 3)
+        dist.reduce_scatter(np.zeros(sizes[rank]), [np.zeros(n) for n in sizes])
+
+    with pytest.raises(dist.DistError, match=r"reduce_scatter of \(1, 2\).*rank 0 called reduce_scatter of \(1, 3\)"):
+        sd.run(program, world_size=2)
+
+
+def test_the_own_part_has_the_shape_of_output():
+    def program(rank, world_size):
+        with pytest.raises(ValueError, match=r"input_list\[0\] is \(3,\) float64, expected \(2,\) float64, as output"):
+            dist.reduce_scatter(np.zeros(2), [np.zeros(3), np.zeros(2)])
+        with pytest.raises(ValueError, match=r"input_list\[1\] is \(2,\) int64, expected +float64"):
+            dist.reduce_scatter(np.zeros(2), [np.zeros(2), np.zeros(2, int)])
+
+    sd.run(lambda rank, world_size: program(rank, world_size) if rank == 0 else None, world_size=2)
