@@ -54,6 +54,16 @@ class ProcessGroup:
         self.requests: dict[tuple[Any, ...], Request] = {}
         self.timeout: float | None = None
 
+    @property
+    def group_name(self) -> str:
+        """A text that is the same on all ranks and no other group's: its number."""
+        return str(self.members.id)
+
+    @property
+    def group_desc(self) -> str:
+        """What ``new_group(group_desc=)`` said, for people."""
+        return self.members.name
+
     def rank(self) -> int:
         """The current rank's position in the group (-1 if it is no member)."""
         return self.members.rank
@@ -158,7 +168,7 @@ def new_group(
         The group; on a rank that is no member its ``rank()`` is -1 and collectives on it do nothing.
 
     Raises:
-        GroupError: a rank that does not exist, or twice the same; no backend has that name.
+        GroupError: no ranks, one that does not exist, or twice the same; no backend has that name.
         CollectiveMismatchError: the ranks' calls differ (checked runs).
         DeadlockError, DistTimeoutError: a rank does not call it (checked runs).
     """
@@ -166,6 +176,8 @@ def new_group(
     default = default_group(world)
     check_backend(backend, "new_group")
     chosen = list(range(world.world_size)) if ranks is None else [int(r) for r in ranks]
+    if not chosen:
+        raise GroupError(f"rank {world.rank}: new_group([]): a group needs a rank; leave out ranks= for all of them.")
     for rank in chosen:
         if not 0 <= rank < world.world_size:
             raise GroupError(
@@ -218,8 +230,15 @@ def get_world_size(group: ProcessGroup | None = None) -> int:
 
 
 def get_backend(group: ProcessGroup | None = None) -> str:
-    """The name of the backend that carries the group: ``"sim"`` or ``"process"``."""
-    return resolve(group, "get_backend").world.backend
+    """The name of the backend that carries the group: ``"sim"``, ``"process"``, ...
+
+    Raises:
+        GroupError: the current rank is no member.
+    """
+    found = resolve(group, "get_backend")
+    if found.members.rank == NOT_A_MEMBER:
+        raise GroupError(f"rank {found.world.rank}: get_backend({found!r}): the rank is no member of it.")
+    return found.world.backend
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:

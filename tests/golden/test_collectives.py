@@ -4,17 +4,13 @@ What differs on purpose is listed in ``DIFFERENT``, with the reason.
 """
 
 import inspect
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import simdist as sd
 import simdist.distributed as dist
-
-RECORDED = json.loads((Path(__file__).parent / "data" / "collectives.json").read_text())
-ERRORS = {"ValueError": ValueError, "RuntimeError": RuntimeError, "IndexError": IndexError, "TypeError": TypeError}
+from tests.golden.recording import RECORDED, attempt, check, plain, recorded
 
 DIFFERENT = {
     "all_gather_into_tensor/stack": "torch documents it, gloo refuses it; here it works",
@@ -27,19 +23,6 @@ DIFFERENT = {
 def values(rank, dtype):
     base = np.array([1 + rank, 5 - 2 * rank, (rank * 7 + 3) % 5, 6 ^ rank])
     return base > 1 if dtype == "bool" else base.astype(dtype)
-
-
-def attempt(call):
-    try:
-        return call()
-    except Exception as error:
-        return {"error": [name for name, kind in ERRORS.items() if isinstance(error, kind)]}
-
-
-def plain(value):
-    if isinstance(value, np.ndarray):
-        return [str(x).replace("(", "").replace(")", "") for x in value] if value.dtype.kind == "c" else value.tolist()
-    return [plain(x) for x in value] if isinstance(value, list | tuple) else value
 
 
 def operations(rank, world_size, names):
@@ -58,25 +41,6 @@ def operations(rank, world_size, names):
 
         found[name] = attempt(run)
     return found
-
-
-def recorded(section, name, rank):
-    value = RECORDED[section][name]
-    return value["all"] if "all" in value else value["per_rank"][rank]
-
-
-def check(section, name, rank, got):
-    want = recorded(section, name, rank)
-    if isinstance(want, dict) and "error" in want:
-        assert isinstance(got, dict), (name, got)
-        assert want["error"] in got["error"], (name, got)
-        return
-    assert not isinstance(got, dict), (name, got)
-    if isinstance(want, list) and want and isinstance(want[0], str):
-        want = [text.strip("[]()") for text in want]
-        assert [complex(a) for a in np.ravel(got)] == pytest.approx([complex(b) for b in want], rel=1e-6), name
-        return
-    np.testing.assert_allclose(np.array(got, float), np.array(want, float), rtol=1e-6, err_msg=name)
 
 
 @pytest.mark.parametrize(("world_size", "backend"), [(2, "sim"), (3, "sim"), (4, "sim"), (2, "process")])
@@ -100,6 +64,15 @@ def calls(rank, world_size):
 
     def rows(*shape, dtype=np.int64):
         return np.zeros(shape, dtype)
+
+    def shape_after(x):
+        dist.all_reduce(x)
+        return list(x.shape)
+
+    def sum_of_leaves():
+        leaf = sd.tensor(np.ones(2), requires_grad=True)
+        dist.all_reduce(leaf)
+        return leaf.data.tolist()
 
     todo = {f"broadcast/src{s}": lambda s=s: filled(np.array([float(r), r + 0.5]), dist.broadcast, s) for s in range(w)}
     todo |= {
@@ -139,8 +112,28 @@ def calls(rank, world_size):
             [rows(2) for _ in range(w)], dist.all_to_all, [np.array([r * 10 + i, -i]) for i in range(w)]
         ),
         "all_reduce/non_contiguous": lambda: filled((np.arange(6.0).reshape(2, 3) + r).T, dist.all_reduce),
+        "all_reduce/zero_elements": lambda: shape_after(np.zeros((0, 3))),
+        "all_reduce/requires_grad_leaf": sum_of_leaves,
+        "all_gather/complex64": lambda: filled(
+            [rows(1, dtype=np.complex64) for _ in range(w)], dist.all_gather, np.array([1 + 1j * r], np.complex64)
+        ),
+        "all_gather_single": lambda: filled(rows(2 * w), dist.all_gather_single, np.array([r, r * 10])),
+        "reduce_scatter_single": lambda: filled(
+            rows(2, dtype=float), dist.reduce_scatter_single, np.arange(2.0 * w) + 1 + r
+        ),
+        "reduce_scatter/uneven_sizes": lambda: filled(
+            rows(r + 1, dtype=float), dist.reduce_scatter, [np.arange(i + 1.0) + r for i in range(w)]
+        ),
+        "all_reduce_coalesced": lambda: filled([np.array([1.0 + r]), np.array([2.0 * r])], dist.all_reduce_coalesced),
         "all_reduce/scalar_0d": lambda: filled(np.array(1.0 + r), dist.all_reduce),
     }  # fmt: skip
+    for root in (0, w - 1):
+        outputs = [rows(2) for _ in range(w)] if r == root else None
+        todo[f"gather/dst{root}"] = lambda outputs=outputs, root=root: (
+            dist.gather(np.array([r, r + 1]), outputs, dst=root), plain(outputs),
+        )[1]  # fmt: skip
+        inputs = [np.array([i, i * i]) for i in range(w)] if r == root else None
+        todo[f"scatter/src{root}"] = lambda inputs=inputs, root=root: filled(rows(2), dist.scatter, inputs, root)
     for op in ("SUM", "MAX", "AVG", "PRODUCT"):
         todo[f"reduce_scatter/{op}"] = lambda op=op: filled(
             rows(2, dtype=float), dist.reduce_scatter, [np.array([1.0 + r + 10 * i, 2.0 * i]) for i in range(w)],
@@ -157,13 +150,13 @@ def test_the_calls(world_size, backend):
     for rank, found in enumerate(sd.run(calls, world_size=world_size, backend=backend).results):
         for name, got in found.items():
             if name == "all_to_all_single/not_divisible":
-                assert got == {"error": ["ValueError", "RuntimeError"]}
+                assert got["error"] == ["ValueError", "RuntimeError"]
             else:
                 check(f"calls_world{world_size}", name, rank, got)
 
 
 # Parameters of torch's that make no sense without devices, or belong to what is not built.
-NOT_TAKEN = {"pg_options", "device_id", "_ranks", "store", "group_name", "sort_ranks"}
+NOT_TAKEN = {"_ranks"}
 
 
 @pytest.mark.parametrize("name", sorted(n for n in RECORDED["parameter_names_and_defaults"] if hasattr(dist, n)))
