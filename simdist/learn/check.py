@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["Check", "ExerciseFailed", "check"]
 
 
+SHOWN = 16
+"""How many ranks are drawn: two machines of eight; more would fill the page and show nothing new."""
+
+
 class ExerciseFailed(SimdistError, AssertionError):  # noqa: N818  it reads as what it is: an assertion about an exercise
     """A learner's function does not do what the exercise asks; the text is the table."""
 
@@ -79,7 +83,7 @@ class Check:
         return f"<code>{html.escape(repr(self))}</code>"
 
     def timeline(self, ax: Axes | None = None) -> Axes:
-        """Draw the learner's run of the exercise's first case.
+        """Draw the learner's run of the exercise's first case, its first ranks.
 
         Args:
             ax: matplotlib axes to draw on, or None for new ones.
@@ -87,7 +91,7 @@ class Check:
         Raises:
             ExerciseFailed: there is no run to draw.
         """
-        return _existing(self.run, self).timeline(ax=ax)
+        return _first_ranks(_existing(self.run, self), ax)
 
     def reference_timeline(self, ax: Axes | None = None) -> Axes:
         """Draw the reference solution's run of the same case, once the learner's function has passed.
@@ -98,7 +102,7 @@ class Check:
         Raises:
             ExerciseFailed: not passed yet.
         """
-        return _existing(self.reference(), self).timeline(ax=ax)
+        return _first_ranks(_existing(self.reference(), self), ax)
 
     def reference(self) -> Run | None:
         """The reference solution's run of the first case; None as long as the learner's function has not passed."""
@@ -118,6 +122,10 @@ def _existing(run: Run | None, result: Check) -> Run:
     if run is None:
         raise ExerciseFailed(f"there is no run to draw yet:\n{result}")
     return run
+
+
+def _first_ranks(run: Run, ax: Axes | None) -> Axes:
+    return run.timeline(ranks=range(min(run.world_size, SHOWN)), ax=ax)
 
 
 def check(

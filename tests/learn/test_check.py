@@ -233,6 +233,15 @@ def test_timelines_are_drawn_on_the_given_axes() -> None:
     assert result.reference_timeline(ax=other) is other
 
 
+def test_of_many_ranks_the_first_are_drawn() -> None:
+    from matplotlib.figure import Figure
+
+    from simdist.learn.solutions.small_all_reduce import reference
+
+    ax = check("small_all_reduce", reference, quiet=True).timeline(ax=Figure().subplots())
+    assert [label.get_text() for label in ax.get_yticklabels()] == [f"rank {rank}" for rank in range(16)]
+
+
 def test_in_a_notebook_the_timelines_follow_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     shell = types.SimpleNamespace(kernel=object())
