@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from simdist.cli import clusters, demo, league, learn, run, speedup, trace
+from simdist.cli import clusters, conformance, demo, league, learn, run, speedup, trace
 
 __all__ = ["build"]
 
@@ -18,6 +18,7 @@ COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("trace", trace.trace),
     ("clusters", clusters.clusters),
     ("league", league.league),
+    ("conformance", conformance.conformance),
 )
 """Name on the command line and the function that does it; ``learn`` has commands of its own."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import simdist as sd
-from simdist.backends.registry import find
+from simdist.backends.registry import BACKENDS, find
 from simdist.cli.failure import UsageError, one_voice, taught
 from simdist.cli.output import jsonable, print_json, print_table, quiet_stdout
 from simdist.cli.picture import check, check_directory, save
@@ -65,6 +66,7 @@ def run(
 
     Under MPI, on one machine or several: `mpiexec -n 4 simdist run train.py:train --backend mpi`
     """
+    function = None if backend in BACKENDS else load(program)  # the file may register it
     first, processes = find(backend).place() or (0, _RANKS)
     world_size = world_size or processes
     with one_voice(first == 0):
@@ -78,14 +80,20 @@ def run(
         with quiet_stdout(as_json):
             options = given(cluster=cluster, network=network, algorithms=pairs("--algorithm", algorithm))
             outcome = _call(
-                program, arg or (), world_size=world_size, backend=backend, seed=seed, device=device, **options
+                function or program,
+                arg or (),
+                world_size=world_size,
+                backend=backend,
+                seed=seed,
+                device=device,
+                **options,
             )
         if first == 0:
             _show(outcome, timeline, topology, trace, report, as_json)
 
 
-def _call(program: str, arg: list[str] | tuple[()], **options: Any) -> Any:
-    function = load(program)
+def _call(program: str | Callable[..., Any], arg: list[str] | tuple[()], **options: Any) -> Any:
+    function = load(program) if isinstance(program, str) else program
     return sd.run(function, kwargs=arguments(function, arg), **options)
 
 

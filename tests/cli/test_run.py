@@ -160,3 +160,13 @@ def test_a_closed_pipe_ends_a_command_quietly() -> None:
     shown = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert shown.stdout.count("\n") == 1
     assert shown.stderr == ""
+
+
+def test_a_file_may_register_the_backend_that_it_runs_on(call) -> None:
+    from simdist.backends.registry import unregister_backend
+
+    example = Path(__file__).parents[2] / "examples" / "own_backend.py"
+    shown = call("run", f"{example}:train", "--backend", "queues", "-n", 3)
+    unregister_backend("queues")
+    assert shown.exit_code == 0, shown.output
+    assert "3 ranks, backend queues" in shown.output

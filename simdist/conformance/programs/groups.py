@@ -1,4 +1,4 @@
-"""Do groups keep apart, and asynchronous operations in order?"""
+"""Do groups keep apart, asynchronous operations in order, and stores what they are given?"""
 
 from __future__ import annotations
 
@@ -97,6 +97,25 @@ def _futures(rank: int, world_size: int) -> list[Any]:
     return [doubled.wait(), x, work.is_success()]
 
 
+def _stores(rank: int, world_size: int) -> list[Any]:
+    """Who listens tells the others where; then all keep and wait for keys."""
+    where: list[Any] = [None]
+    if rank == 0:
+        store = dist.TCPStore("127.0.0.1", 0, is_master=True)
+        where = [store.port]
+    dist.broadcast_object_list(where, src=0)
+    if rank:
+        store = dist.TCPStore("127.0.0.1", where[0])
+    notes = dist.PrefixStore("notes", store)
+    if rank == world_size - 1:
+        notes.set("last", f"from rank {rank}")
+    told = [notes.get("last"), store.add("came", 1) <= world_size]
+    dist.barrier()
+    told += [store.add("came", 0), store.check(["notes/last"]), store.check(["nothing"])]
+    dist.barrier()
+    return told
+
+
 PROGRAMS: tuple[Program, ...] = (
     Program("groups: two at once, overlapping", _two_at_once),
     Program("groups: halves", _halves),
@@ -104,4 +123,5 @@ PROGRAMS: tuple[Program, ...] = (
     Program("groups: messages", _messages, least=2),
     Program("asynchronous: order", _asynchronous),
     Program("asynchronous: futures", _futures),
+    Program("stores", _stores),
 )

@@ -54,3 +54,9 @@ def test_another_number_of_ranks_is_refused_once(start, folder):
     done = start(2, *RUN, "train.py:train", "--backend", "mpi", "-n", "3", cwd=folder)
     assert done.returncode == 1
     assert done.stderr.count("world_size=3, but this program runs as 2 MPI processes. Start it with mpiexec -n 3") == 1
+
+
+def test_the_suite_of_conformance_speaks_once(start, folder):
+    done = start(2, "-m", "simdist", "conformance", "mpi", "--only", "^objects", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["backend 'mpi': 1 passed", "  objects  2 ranks ok"]

@@ -34,6 +34,11 @@ def test_equal_tags_of_two_groups_are_different_tags():
     assert np.array_equal(got[1], numbers(1, 4))
 
 
+def test_a_store_keeps_what_it_is_given():
+    results = sd.run(BY_NAME["stores"].fn, world_size=3).results
+    assert results == [[b"from rank 2", True, 3, True, False]] * 3
+
+
 def test_a_future_follows_its_work():
     doubled, x, success = sd.run(BY_NAME["asynchronous: futures"].fn, world_size=2).results[0]
     assert doubled == pytest.approx(2 * x)
