@@ -90,6 +90,62 @@ def same_bytes():
     return real.results == simulated.results and len(real.results) == SIZE
 
 
+def answers(program, backend):
+    """What the program found on each rank, errors by their classes: their texts hold times."""
+
+    def without_texts(value):
+        if isinstance(value, dict):
+            return {key: without_texts(inner) for key, inner in value.items() if key != "text"}
+        return value
+
+    return [without_texts(found) for found in run(program, backend).results]
+
+
+def same_answers():
+    """All answers that are compared with PyTorch's, from here and from the simulation: names of those that differ."""
+    from tests.golden import test_collectives, test_groups, test_messages
+
+    different = []
+    for module in (test_collectives, test_groups, test_messages):
+        program = getattr(module, "program", None) or module.calls
+        here, simulated = answers(program, "mpi"), answers(program, "sim")
+        for rank in range(SIZE):
+            different += [name for name in here[rank] if repr(here[rank][name]) != repr(simulated[rank][name])]
+    return different
+
+
+def notes():
+    """Ranks share keys over the network and over a file, make groups in any order, and divide them."""
+    folder = os.environ["SIMDIST_TEST_FOLDER"]
+
+    def program(rank, world_size):
+        port = [0]
+        kept = dist.TCPStore("127.0.0.1", 0, None, True) if rank == 0 else None
+        if kept is not None:
+            port = [kept.port]
+        dist.broadcast_object_list(port, src=0)
+        store = kept or dist.TCPStore("127.0.0.1", port[0])
+        filed = dist.FileStore(os.path.join(folder, "notes"), world_size)
+        for each in (store, filed):
+            each.set(f"from {rank}", str(rank))
+            each.wait([f"from {r}" for r in range(world_size)])
+            each.add("n", rank)
+        dist.barrier()
+        seen = store.get("n").decode(), filed.get("n").decode(), store.list_keys()
+        turned = dist.new_group(list(range(world_size))[::-1], sort_ranks=False)
+        pair, pairs = dist.new_subgroups(2)
+        alone = dist.split_group(pair, [[0], [1]])
+        x = [np.array([float(rank)]) for _ in range(3)]
+        for group, array in zip((turned, pair, alone), x, strict=True):
+            dist.all_reduce(array, group=group)
+        y = np.array([rank])
+        dist.broadcast(y, group_src=0, group=turned)
+        dist.barrier()  # the keeper of the store is the last to leave
+        return *seen, [float(a[0]) for a in x], len(pairs), int(y[0]), turned.rank()
+
+    return run(program).results
+
+
 def train(rank, world_size):
     model = DDP(nn.MLP([64, 32, 10]))
     optimizer = optim.Adam(model.parameters(), lr=0.01)
