@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from simdist.errors import DistError
+from simdist.errors import GroupError
 
 from .world import World
 
@@ -24,11 +24,11 @@ def require(what: str) -> World:
     """The World of the running rank.
 
     Raises:
-        DistError: ``what`` was called outside a run.
+        GroupError: ``what`` was called outside a run.
     """
     found = world.get()
     if found is None:
-        raise DistError(
+        raise GroupError(
             f"{what} was called outside a run: it needs ranks. Put it into a function train(rank, world_size) and start "
             "that with sd.run(train, world_size=4)."
         )
