@@ -6,11 +6,14 @@ frame's code object and instruction are kept; file and line are worked out when 
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
+from collections.abc import Mapping
 from types import CodeType, FrameType
+from typing import Any
 
-__all__ = ["Place", "caller", "innermost", "text"]
+__all__ = ["Place", "caller", "cells", "innermost", "name_cells", "text"]
 
 Place = tuple[CodeType, int]
 """A code object and the index of the instruction in it."""
@@ -60,15 +63,38 @@ def text(place: Place | None) -> str:
     return f"{_file(code.co_filename)}:{line}"
 
 
-def _file(name: str) -> str:
-    """What a person calls the file: IPython compiles each cell under a made-up name, and knows the cell's number.
+def cells() -> dict[str, str]:
+    """Made-up file name -> ``In[7]``, for every cell that the IPython of this process has run; empty if there is none."""
+    shell = _shell()
+    if shell is None:
+        return dict(_told)
+    named = {name: shell.compile.format_code_name(name) for name in list(linecache.cache) if _is_cell(name)}
+    return {name: str(found[1]) for name, found in named.items() if found is not None}
 
-    A real process, where no IPython runs, can say only that it is a cell.
-    """
+
+def name_cells(names: Mapping[str, str]) -> None:
+    """Tell this process what the cells of another one's IPython are called, as ``cells`` says it there."""
+    _told.clear()
+    _told.update(names)
+
+
+_told: dict[str, str] = {}
+
+
+def _is_cell(name: str) -> bool:
     folder, base = os.path.split(name)
-    if not (os.path.basename(folder).startswith("ipykernel_") or base.startswith("<ipython-input-")):
-        return base
+    return os.path.basename(folder).startswith("ipykernel_") or base.startswith("<ipython-input-")
+
+
+def _shell() -> Any:
     ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
+    return None if ipython is None else ipython.get_ipython()
+
+
+def _file(name: str) -> str:
+    """What a person calls the file: IPython compiles each cell under a made-up name, and knows the cell's number."""
+    if not _is_cell(name):
+        return os.path.basename(name)
+    shell = _shell()
     found = None if shell is None else shell.compile.format_code_name(name)
-    return "a notebook cell" if found is None else str(found[1])
+    return _told.get(name, "a notebook cell") if found is None else str(found[1])

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import os
 import sys
 import types
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
 import simdist.place
-from simdist.place import caller, innermost, text
+from simdist.place import caller, cells, innermost, name_cells, text
 
 
 def here() -> int:
@@ -84,21 +86,44 @@ def test_only_the_name_of_the_file_is_shown() -> None:
 CELL = os.path.join("tmp", "ipykernel_77", "451967964.py")
 
 
+def _ipython(monkeypatch: pytest.MonkeyPatch, numbers: dict[str, str] | None) -> None:
+    """An IPython that has run these cells; or is loaded, but not running."""
+    label = {name: ("Cell", number) for name, number in (numbers or {}).items()}
+    compiler = types.SimpleNamespace(format_code_name=label.get)
+    shell = None if numbers is None else types.SimpleNamespace(compile=compiler)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+
+
+def _place_in(name: str) -> Any:
+    namespace: dict[str, object] = {"caller": caller}
+    exec(compile("\nplace = caller()\n", name, "exec"), namespace)
+    return namespace["place"]
+
+
 @pytest.mark.parametrize("name", [CELL, "<ipython-input-3-0a1b2c>"])
 def test_a_cell_goes_by_its_number(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file's name is a hash that IPython made up; the number stands beside the cell."""
-    compiler = types.SimpleNamespace(format_code_name={name: ("Cell", "In[7]")}.get)
-    shell = types.SimpleNamespace(compile=compiler)
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
-    namespace: dict[str, object] = {"caller": caller}
-    exec(compile("\nplace = caller()\n", name, "exec"), namespace)
-    assert text(namespace["place"]) == "In[7]:2"  # type: ignore[arg-type]
+    _ipython(monkeypatch, {name: "In[7]"})
+    assert text(_place_in(name)) == "In[7]:2"
 
 
-@pytest.mark.parametrize("module", [None, types.SimpleNamespace(get_ipython=lambda: None)])
-def test_without_ipython_a_cell_is_a_cell(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So it is in a real process."""
-    monkeypatch.setitem(sys.modules, "IPython", module)
-    namespace: dict[str, object] = {"caller": caller}
-    exec(compile("\nplace = caller()\n", CELL, "exec"), namespace)
-    assert text(namespace["place"]) == "a notebook cell:2"  # type: ignore[arg-type]
+def test_without_ipython_a_cell_is_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "IPython", None)
+    assert text(_place_in(CELL)) == "a notebook cell:2"
+    _ipython(monkeypatch, None)
+    assert text(_place_in(CELL)) == "a notebook cell:2"
+
+
+def test_another_process_can_be_told_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real rank runs functions from cells that an IPython elsewhere has compiled."""
+    _ipython(monkeypatch, {CELL: "In[7]"})
+    monkeypatch.setattr(linecache, "cache", {CELL: None, "train.py": None, "<ipython-input-3-0a1b2c>": None})
+    known = cells()
+    assert known == {CELL: "In[7]"}
+    monkeypatch.setitem(sys.modules, "IPython", None)
+    before = cells()
+    name_cells(known)
+    assert text(_place_in(CELL)) == "In[7]:2"
+    assert cells() == known
+    name_cells(before)
+    assert text(_place_in(CELL)) == "a notebook cell:2"

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from simdist import place
 from simdist.backends.process.options import ProcessOptions
 
 __all__ = ["ONE_THREAD", "Job", "Surroundings"]
@@ -30,12 +31,13 @@ ONE_THREAD: dict[str, str] = dict.fromkeys(
 
 
 class Surroundings(NamedTuple):
-    """Where the caller stands: module search path, arguments, directory, environment."""
+    """Where the caller stands: module search path, arguments, directory, environment, numbers of notebook cells."""
 
     path: list[str]
     argv: list[str]
     directory: str | None
     environment: dict[str, str]
+    cells: dict[str, str]
 
     @classmethod
     def here(cls) -> Surroundings:
@@ -44,10 +46,11 @@ class Surroundings(NamedTuple):
             directory: str | None = str(Path.cwd())
         except OSError:  # it was deleted
             directory = None
-        return cls(list(sys.path), list(sys.argv), directory, dict(os.environ))
+        return cls(list(sys.path), list(sys.argv), directory, dict(os.environ), place.cells())
 
     def enter(self) -> None:
         """Make them those of this process."""
+        place.name_cells(self.cells)
         sys.path[:] = self.path
         sys.argv[:] = self.argv
         if self.directory is not None and Path(self.directory).is_dir():

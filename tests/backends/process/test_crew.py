@@ -51,7 +51,7 @@ def play() -> Iterator[Callable[..., Any]]:
             actors.append(Actor(mine, code))
             threads.append(threading.Thread(target=script, args=(rank, theirs)))
             threads[-1].start()
-        here = Surroundings([], [], None, {})
+        here = Surroundings([], [], None, {}, {})
         jobs = [Job(rank, len(scripts), "m:f", b"", here) for rank in range(len(scripts))]
         return Crew(actors, jobs, "tcp", patience).run()  # type: ignore[arg-type]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from simdist import place
 from simdist.backends.process.job import ONE_THREAD, Job, Surroundings
 from simdist.backends.process.options import ProcessOptions
 
@@ -20,20 +21,24 @@ def _restored() -> Iterator[None]:
     os.chdir(before.directory or "/")
     os.environ.clear()
     os.environ.update(before.environment)
+    place.name_cells(before.cells)
 
 
 def test_entering_takes_over_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIMDIST_TEST_OLD", "1")
-    there = Surroundings(["/somewhere"], ["prog", "-x"], str(tmp_path), {"SIMDIST_TEST_NEW": "2"})
+    there = Surroundings(
+        ["/somewhere"], ["prog", "-x"], str(tmp_path), {"SIMDIST_TEST_NEW": "2"}, {"<ipython-input-3-ab>": "In[3]"}
+    )
     there.enter()
     assert (sys.path, sys.argv) == (["/somewhere"], ["prog", "-x"])
     assert Path.cwd() == tmp_path.resolve()
     assert "SIMDIST_TEST_OLD" not in os.environ
     assert os.environ["SIMDIST_TEST_NEW"] == "2"
+    assert place.cells() == {"<ipython-input-3-ab>": "In[3]"}
 
 
 def test_one_blas_thread_whatever_the_caller_has(tmp_path: Path) -> None:
-    Surroundings([], [], str(tmp_path), {"OMP_NUM_THREADS": "8"}).enter()
+    Surroundings([], [], str(tmp_path), {"OMP_NUM_THREADS": "8"}, {}).enter()
     assert {name: os.environ[name] for name in ONE_THREAD} == ONE_THREAD
     assert set(ONE_THREAD.values()) == {"1"}
 
@@ -41,7 +46,7 @@ def test_one_blas_thread_whatever_the_caller_has(tmp_path: Path) -> None:
 def test_a_directory_that_is_gone_is_no_reason_to_fail(tmp_path: Path) -> None:
     here = Path.cwd()
     for directory in (None, str(tmp_path / "gone")):
-        Surroundings([], [], directory, {}).enter()
+        Surroundings([], [], directory, {}, {}).enter()
         assert Path.cwd() == here
 
 
