@@ -9,6 +9,7 @@ their requests' ``signature`` is equal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,11 @@ class Members:
     def size(self) -> int:
         """Number of ranks in the group."""
         return len(self.ranks)
+
+    @property
+    def rising(self) -> bool:
+        """Whether the group's order is that of the global ranks."""
+        return all(a < b for a, b in pairwise(self.ranks))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +89,7 @@ class Request:
     def details(self, sequence: int) -> dict[str, Any]:
         """What a trace tells about the ``sequence``-th collective of the group.
 
-        ``root`` is a group rank, where there is one.
+        ``root`` is a group rank, where there is one; ``ranks`` are told where the group's order is not that of the global ranks.
         """
         told = {
             "group": self.members.name, "sequence": sequence, "bytes": self.nbytes, "size": self.members.size,
@@ -91,6 +97,8 @@ class Request:
         }  # fmt: skip
         if self.signature and self.signature[-1] is not None:
             told["root"] = self.root
+        if not self.members.rising:
+            told["ranks"] = list(self.members.ranks)
         return told
 
     def describe(self) -> str:

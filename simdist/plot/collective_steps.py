@@ -170,7 +170,7 @@ def _of_run(run: Run, k: int) -> Scene:
         raise IndexError(f"there is no collective {k}: the run had {len(order)}, numbered from 0 (-1 is the last).")
     key = order[k]
     found = details[key]
-    ranks = tuple(sorted({rank for _, rank in entered[key]}))
+    ranks = tuple(found.get("ranks") or sorted({rank for _, rank in entered[key]}))
     row = _algorithm(found["algorithm"])
     chooser = Chooser(run.machines, {row.collective: row})
     _, layout = chooser.choose(row.collective, ranks, found["bytes"])
