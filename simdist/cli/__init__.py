@@ -1,8 +1,8 @@
 """What can a person do without writing a program around it? The ``simdist`` command.
 
-One file per command (``demo``, ``run``, ``speedup``, ``trace``, ``clusters``, ``league``, ``learn``); ``program`` finds the
-function that ``FILE:FUNCTION`` names, ``output`` prints tables and JSON, ``failure`` turns exceptions into texts and exit codes.
-This is the only package that prints by itself; everything else returns values.
+One file per command (``demo``, ``run``, ``speedup``, ``trace``, ``clusters``, ``league``, ``learn``, ``validate``);
+``program`` finds the function that ``FILE:FUNCTION`` names, ``output`` prints tables and JSON, ``failure`` turns exceptions into
+texts and exit codes. This is the only package that prints by itself; everything else returns values.
 
 Exit codes: 0 all is well; 1 the program failed (or a check found something); 2 the command was used wrongly: an unknown name,
 a file that is not there.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from simdist.cli import clusters, conformance, demo, league, learn, run, speedup, trace
+from simdist.cli import clusters, conformance, demo, league, learn, run, speedup, trace, validate
 
 __all__ = ["build"]
 
@@ -20,7 +20,7 @@ COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("league", league.league),
     ("conformance", conformance.conformance),
 )
-"""Name on the command line and the function that does it; ``learn`` has commands of its own."""
+"""Name on the command line and the function that does it; ``learn`` and ``validate`` have commands of their own."""
 
 HELP = """Run distributed training without a cluster, and understand it.
 
@@ -60,4 +60,5 @@ def build() -> typer.Typer:
     for name, function in COMMANDS:
         application.command(name)(function)
     application.add_typer(learn.build(), name="learn")
+    application.add_typer(validate.build(), name="validate")
     return application

@@ -26,7 +26,8 @@ def test_help_begins_with_what_to_do_first(call) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[name] for name, _ in COMMANDS] + [["learn", word] for word in ("list", "check", "hint")]
+    "words",
+    [[name] for name, _ in COMMANDS] + [["learn", word] for word in ("list", "check", "hint")] + [["validate", "nccl"]],
 )
 def test_the_help_of_every_command_has_an_example(call, words: list[str]) -> None:
     shown = call(*words, "--help")
