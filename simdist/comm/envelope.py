@@ -66,6 +66,14 @@ def misfit(tag: Tag, src: int, sent: Envelope, dst: int, wanted: Envelope) -> st
     )
 
 
+def unequal(src: int, dst: int, label: str, sent: int, expected: int) -> str:
+    """What is said of a message of a collective that is not as large as its receiver expects; sizes in bytes."""
+    return (
+        f"rank {src} sends {sent} bytes to rank {dst} ({label}), which expects {expected} bytes: both sides must use the same "
+        "shape and dtype."
+    )
+
+
 def crossed(src: int, dst: int, sent_tag: Tag, sent: Envelope, wanted_tag: Tag, wanted: Envelope) -> str:
     """What is said of a send and a receive between the same two ranks that wait for ever, because their tags differ."""
     return (

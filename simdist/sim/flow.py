@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
-from .fairness import MANY, fair_rates
+from .fairness import MANY, Remembered
 from .kernel import Kernel
 from .link_classes import LinkClasses
 
@@ -48,13 +48,14 @@ class Flow:
         limit: bytes per second that it does not exceed.
         done: called with the flow when it has ended.
         time: when it was ready to begin, seconds.
+        turn: its place among those of its key that are ready at the same time.
         began: when it did begin (later, if its connection was busy).
         rate: its present rate, bytes per second; 0 before it begins.
         end: when it ends if no rate changes; in ``done``: when it ended.
     """
 
     __slots__ = ("began", "done", "end", "key", "left", "limit", "links", "number", "rate", "since", "size", "time",
-                 "units", "use")  # fmt: skip
+                 "turn", "units", "use")  # fmt: skip
 
     def __init__(
         self,
@@ -65,8 +66,9 @@ class Flow:
         limit: float,
         time: float,
         done: Callable[[Flow], None],
+        turn: tuple[int, ...] = (),
     ) -> None:
-        self.key, self.limit, self.done = key, limit, done
+        self.key, self.limit, self.done, self.turn = key, limit, done, turn
         self.use = self.links, self.units = links, units
         self.time = self.began = self.since = time
         self.size = self.left = size
@@ -94,7 +96,8 @@ class FlowNet:
     """
 
     def __init__(self, kernel: Kernel, capacities: Sequence[float], *, many: int = MANY) -> None:
-        self.kernel, self.capacities, self.many = kernel, list(capacities), many
+        self.kernel, self.capacities = kernel, list(capacities)
+        self._fair = Remembered(self.capacities, many)
         self.active: dict[tuple[int, ...], Flow] = {}
         self.recomputed = 0
         self.classes: LinkClasses | None = None
@@ -116,6 +119,7 @@ class FlowNet:
         *,
         units: tuple[float, ...] | None = None,
         limit: float = _FREE,
+        turn: tuple[int, ...] = (),
     ) -> Flow:
         """Let a flow begin at ``time``, or when the flows of its key that are before it have ended.
 
@@ -128,8 +132,9 @@ class FlowNet:
             done: called with the flow at its end.
             units: how often each link is used by one byte of the flow, or None: once.
             limit: bytes per second that it does not exceed.
+            turn: who goes first of two flows of one key that are ready at the same time.
         """
-        flow = Flow(key, links, units, size, limit, time, done)
+        flow = Flow(key, links, units, size, limit, time, done, turn)
         flow.number = next(self._count)
         now = self.kernel.env.now
         when = time if time > now else now
@@ -245,7 +250,7 @@ class FlowNet:
             return
         self.recomputed += 1
         flows = sorted(sharing, key=_order)
-        for flow, rate in zip(flows, fair_rates(flows, self.capacities, many=self.many), strict=True):
+        for flow, rate in zip(flows, self._fair.rates(flows), strict=True):
             self._set(flow, rate, now)
 
     def _alone(self, flow: Flow, now: float) -> None:
@@ -281,5 +286,5 @@ def _order(flow: Flow) -> tuple[tuple[int, ...], int]:
     return flow.key, flow.number
 
 
-def _time_and_order(flow: Flow) -> tuple[float, tuple[int, ...], int]:
-    return flow.time, flow.key, flow.number
+def _time_and_order(flow: Flow) -> tuple[float, tuple[int, ...], tuple[int, ...], int]:
+    return flow.time, flow.key, flow.turn, flow.number

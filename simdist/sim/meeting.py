@@ -35,6 +35,7 @@ from simdist.tensor.meta import MetaArray
 from .attendance import Attendance, Words
 from .kernel import Kernel, Task
 from .network import Network
+from .relay import Posted, Relay
 from .replay import Hops, replay
 from .timetable import Course, timetable
 from .transport import GroupTransport
@@ -58,7 +59,7 @@ class Meeting:
     """What is known about one collective of one group; also the reason for which its parked members are suspended."""
 
     __slots__ = ("_words", "calls", "error", "first", "group", "inside", "last_arrival", "long_way",
-                 "missing", "signature", "starts", "tasks", "ways")  # fmt: skip
+                 "missing", "posted", "signature", "starts", "tasks", "ways")  # fmt: skip
 
     def __init__(self, first: Call, ways: Ways, shortcut: bool) -> None:
         self.signature = first.request.signature
@@ -72,6 +73,7 @@ class Meeting:
         self.long_way = not (shortcut and ways.short and first.request.algorithm.symmetric)
         self.missing = self.inside = size
         self.error: str | None = None
+        self.posted: Posted = {}
 
     @property
     def words(self) -> Words:
@@ -121,6 +123,7 @@ class Meetings:
         self.open: dict[tuple[int, int], Meeting] = {}
         self.num_replayed = 0
         self._ways: dict[int, Ways] = {}
+        self._relay = Relay(kernel, network) if kernel.lazy and checked and network.eager_limit == 0 else None
 
     def attend(self, task: Task, call: Call, quiet: bool) -> tuple[float, float, Meeting] | None:
         """Take part in a collective; on return it is complete on this rank and the task's clock stands at its end.
@@ -247,12 +250,16 @@ class Meetings:
         members = call.request.members
         meeting.starts[members.rank] = entered = task.now
         meeting.last_arrival = max(meeting.last_arrival, entered)
-        transport = GroupTransport(self.network, task, members, call.full_label)
-        execute(call, transport)
+        if self._relay is not None:
+            waited = self._relay.take_part(task, call, meeting.posted)
+        else:
+            transport = GroupTransport(self.network, task, members, call.full_label)
+            execute(call, transport)
+            waited = transport.waited
         meeting.inside -= 1
         if not meeting.inside:
             del self.open[members.id, call.sequence]
-        ready = meeting.last_arrival if call.request.algorithm.symmetric else entered + transport.waited
+        ready = meeting.last_arrival if call.request.algorithm.symmetric else entered + waited
         return entered, min(ready, task.now), meeting
 
     def _replay(self, meeting: Meeting, task: Task) -> None:

@@ -24,10 +24,12 @@ environment's heap, which brings the senders into the order of time. Both ways g
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from simdist.cluster import Cluster
-from simdist.comm.envelope import Envelope, crossed, misfit
+from simdist.comm.envelope import Envelope, crossed, misfit, unequal
 from simdist.comm.transport import Tag
 
 from .any_source import NOBODY, AnySource
@@ -35,7 +37,23 @@ from .flow import FlowNet
 from .kernel import Kernel
 from .message import Message, Side
 
-__all__ = ["Network"]
+__all__ = ["Network", "Way"]
+
+
+class Way(NamedTuple):
+    """What lies between two ranks, in one direction.
+
+    Attributes:
+        links: numbers of the directed links.
+        bandwidth: of the slowest, bytes per second.
+        latency: of all together, seconds.
+        private: only messages of this pair, in this direction, can use the links.
+    """
+
+    links: tuple[int, ...]
+    bandwidth: float
+    latency: float
+    private: bool
 
 
 class Network:
@@ -56,7 +74,8 @@ class Network:
         self._sent: dict[tuple[int, int, Tag], deque[Message]] = {}
         self._awaited: dict[tuple[int, int, Tag], deque[Side]] = {}
         self._any = AnySource(kernel, self._sent, self._match)
-        self._private: dict[tuple[int, int], bool] = {}
+        self._between: dict[tuple[int, int], Way] = {}
+        self._entering: dict[float, list[Any]] = {}
         self.with_streams: set[int] = set()
         """Ranks whose messages come from more than one task: their order in time is known only to the heap."""
 
@@ -81,7 +100,7 @@ class Network:
             self._any.posted(message, tag)
         if eager:
             side.ready = now
-            self._enter(message, now)
+            self._enter(message, now, tag)
         return side
 
     def receive(
@@ -136,7 +155,7 @@ class Network:
         message.receiver = receiver
         if not message.eager:
             message.sender.ready = ready
-            self._enter(message, ready)
+            self._enter(message, ready, tag)
 
     def crossings(self) -> list[str]:
         """A sentence for each pair of ranks between which a send and a receive of the user's wait with different tags."""
@@ -152,39 +171,60 @@ class Network:
 
     # -- the links --------------------------------------------------------------------------------------------------
 
-    def is_private(self, src: int, dst: int) -> bool:
-        """Whether only ``src``'s messages to ``dst`` can use the links between them."""
-        private = self._private.get((src, dst))
-        if private is None:
+    def way(self, pair: tuple[int, int]) -> Way:
+        """What lies between the ranks of ``pair`` (sender, receiver); looked up once."""
+        way = self._between.get(pair)
+        if way is None:
+            src, dst = pair
             route = self.cluster.route(src, dst)
             private = len(route.links) == 1 and route.owned and self.cluster.route(dst, src).links != route.links
-            self._private[src, dst] = private
-        return private
+            way = self._between[pair] = Way(route.links, route.bandwidth, route.latency, private)
+        return way
 
-    def _enter(self, message: Message, time: float) -> None:
+    def carry(
+        self, pair: tuple[int, int], nbytes: int, time: float, tag: Tag, done: Callable[[float, float], None]
+    ) -> None:
+        """Bytes move from ``time`` on, or when their turn comes.
+
+        Args:
+            pair: sender and receiver, global ranks.
+            nbytes: how many.
+            time: seconds; not before what the clock shows, unless nobody else uses the links.
+            tag: of two messages of a pair that are ready at the same time, the one with the lower tag goes first.
+            done: called with when they began to move and when the last one left.
+        """
+        way = self.way(pair)
+        if not way.private:
+            self.shared.start(time, pair, way.links, nbytes, lambda flow: done(flow.began, flow.end), turn=tag)
+        elif self.kernel.lazy and pair[0] not in self.with_streams:
+            self._serve(way, nbytes, time, done)
+        else:
+            batch = self._entering.get(time)
+            if batch is None:
+                batch = self._entering[time] = []
+                self.kernel.at(time, lambda: self._serve_all(time), last=True)
+            batch.append((pair, tag, len(batch), way, nbytes, done))
+
+    def _serve_all(self, time: float) -> None:
+        """Everybody who enters a link of one connection at ``time``, in the order of tags and not of posting."""
+        for _, _, _, way, nbytes, done in sorted(self._entering.pop(time), key=itemgetter(0, 1, 2)):
+            self._serve(way, nbytes, time, done)
+
+    def _serve(self, way: Way, nbytes: int, time: float, done: Callable[[float, float], None]) -> None:
+        """On a link of one connection: one message after the other."""
+        (link,) = way.links
+        start = max(time, self.free[link])
+        self.free[link] = left = start + nbytes / way.bandwidth
+        done(start, left)
+
+    def _enter(self, message: Message, time: float, tag: Tag) -> None:
         """Both sides are there (or the eager sender is): the message moves from ``time`` on, or when its turn comes."""
         pair = message.src, message.dst
-        if not self.is_private(*pair):
-            self.shared.start(
-                time, pair, self.cluster.route(*pair).links, message.nbytes,
-                lambda flow: self.carried(message, flow.began, flow.end),
-            )  # fmt: skip
-        elif self.kernel.lazy and message.src not in self.with_streams:
-            self._serve(message, time)
-        else:
-            self.kernel.at(time, lambda: self._serve(message, time))
-
-    def _serve(self, message: Message, time: float) -> None:
-        """On a link of one connection: one message after the other."""
-        route = self.cluster.route(message.src, message.dst)
-        (link,) = route.links
-        start = max(time, self.free[link])
-        self.free[link] = left = start + message.nbytes / route.bandwidth
-        self.carried(message, start, left)
+        self.carry(pair, message.nbytes, time, tag, lambda start, left: self.carried(message, start, left))
 
     def carried(self, message: Message, start: float, left: float) -> None:
         """The message has been on its links from ``start`` until ``left``: both sides learn when they are done."""
-        message.arrived = arrived = left + self.cluster.route(message.src, message.dst).latency
+        message.arrived = arrived = left + self.way((message.src, message.dst)).latency
         if self.flows is not None:
             self.flows.append((message.src, message.dst, message.sent, start, arrived, message.nbytes, message.label))
         message.sender.complete(left)
@@ -201,7 +241,4 @@ def _misfit(tag: Tag, message: Message, receiver: Side) -> str | None:
         return misfit(tag, message.src, sent, message.dst, wanted)
     if message.nbytes == receiver.buf.nbytes:
         return None
-    return (
-        f"rank {message.src} sends {message.nbytes} bytes to rank {message.dst} ({message.label}), which expects "
-        f"{receiver.buf.nbytes} bytes: both sides must use the same shape and dtype."
-    )
+    return unequal(message.src, message.dst, message.label, message.nbytes, receiver.buf.nbytes)

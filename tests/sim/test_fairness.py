@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simdist.sim.fairness import fair_rates
+from simdist.sim.fairness import Remembered, fair_rates
 from simdist.sim.flow import Flow
 
 G = 1e9
@@ -97,3 +97,23 @@ def test_rates_are_feasible_and_max_min_fair(network):
 def test_loops_and_numpy_give_the_same_bits(network):
     capacities, flows = network
     assert fair_rates(flows, capacities, many=1) == fair_rates(flows, capacities, many=10**9)
+
+
+def test_patterns_that_come_again_are_remembered() -> None:
+    class Flow:
+        units, limit = None, float("inf")
+
+        def __init__(self, *links: int) -> None:
+            self.links = links
+
+    capacities = [10.0, 2.0]
+    remembered = Remembered(capacities)
+    flows = [Flow(0), Flow(0, 1)]
+    assert remembered.rates(flows) == fair_rates(flows, capacities) == [8.0, 2.0]
+    assert remembered.rates([Flow(0), Flow(0, 1)]) is remembered.rates(flows)
+    limited = Flow(0)
+    limited.limit = 1.0
+    assert remembered.rates([limited, Flow(0, 1)]) == [1.0, 2.0]  # other rules, although the links are the same
+    for number in range(1000):  # it does not grow for ever
+        remembered.rates([Flow(0)] * (number % 300 + 1))
+    assert len(remembered._rates) <= 256
