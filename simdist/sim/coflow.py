@@ -28,7 +28,6 @@ from simdist.cluster import Cluster
 from simdist.comm.call import Call
 from simdist.errors import UnknownNameError
 
-from .flow import Flow
 from .link_classes import LinkClasses
 from .network import Network
 from .timetable import Course, Timetable
@@ -128,23 +127,23 @@ class Coflow:
         wanted = self.demand(table, request.members.ranks)
         start, alone = max(starts), max(wanted.durations)
 
-        def ended(flow: Flow) -> None:
-            ends = self._ends(wanted, start, flow)
+        def ended(began: float, end: float) -> None:
+            ends = self._ends(wanted, start, end)
             if self.network.flows is not None:
                 course = Course(request, calls[0].full_label, table, (start,) * len(calls))
-                factor = (max(ends) - start) / alone if flow.end > start + wanted.chain / wanted.limit else 1.0
+                factor = (max(ends) - start) / alone if end > start + wanted.chain / wanted.limit else 1.0
                 self.network.flows.append(Stretched(course, start, factor) if factor > 1.0 else course)
             done(ends)
 
         key = (-1, request.members.id, calls[0].sequence)
         self.network.shared.start(start, key, wanted.links, wanted.chain, ended, units=wanted.units, limit=wanted.limit)
 
-    def _ends(self, wanted: Demand, start: float, flow: Flow) -> list[float]:
+    def _ends(self, wanted: Demand, start: float, flow_end: float) -> list[float]:
         """When each member is done, by the bound."""
         alone = [start + duration for duration in wanted.durations]
-        delay = flow.end - (start + wanted.chain / wanted.limit) if wanted.chain else 0.0
+        delay = flow_end - (start + wanted.chain / wanted.limit) if wanted.chain else 0.0
         if delay <= 0.0:
             return alone
         if self.bound == "sync":
             return [end + delay for end in alone]
-        return [max(end, flow.end) for end in alone]
+        return [max(end, flow_end) for end in alone]

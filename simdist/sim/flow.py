@@ -25,6 +25,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
+from operator import attrgetter
 
 from .fairness import MANY, Remembered
 from .kernel import Kernel
@@ -35,6 +36,8 @@ __all__ = ["Flow", "FlowNet"]
 _SAME = 1e-12
 """Ends that differ by less than this, relatively, are one change of the rates (each keeps its own end)."""
 _FREE = float("inf")
+_KEY = attrgetter("key")
+_COMING = attrgetter("time", "key", "turn", "number")
 
 
 class Flow:
@@ -46,12 +49,12 @@ class Flow:
         links, units: the same, or one link of each class.
         size: how much is carried, bytes.
         limit: bytes per second that it does not exceed.
-        done: called with the flow when it has ended.
+        done: called, when it has ended, with when it began and when it ended.
         time: when it was ready to begin, seconds.
         turn: its place among those of its key that are ready at the same time.
         began: when it did begin (later, if its connection was busy).
         rate: its present rate, bytes per second; 0 before it begins.
-        end: when it ends if no rate changes; in ``done``: when it ended.
+        end: when it ends if no rate changes.
     """
 
     __slots__ = ("began", "done", "end", "key", "left", "limit", "links", "number", "rate", "since", "size", "time",
@@ -65,7 +68,7 @@ class Flow:
         size: float,
         limit: float,
         time: float,
-        done: Callable[[Flow], None],
+        done: Callable[[float, float], None],
         turn: tuple[int, ...] = (),
     ) -> None:
         self.key, self.limit, self.done, self.turn = key, limit, done, turn
@@ -74,11 +77,6 @@ class Flow:
         self.size = self.left = size
         self.rate = self.end = 0.0
         self.number = 0
-
-    @property
-    def order(self) -> tuple[tuple[int, ...], int]:
-        """Its place among the flows of one instant."""
-        return self.key, self.number
 
 
 class FlowNet:
@@ -115,7 +113,7 @@ class FlowNet:
         key: tuple[int, ...],
         links: tuple[int, ...],
         size: float,
-        done: Callable[[Flow], None],
+        done: Callable[[float, float], None],
         *,
         units: tuple[float, ...] | None = None,
         limit: float = _FREE,
@@ -129,7 +127,7 @@ class FlowNet:
             key: the connection.
             links: numbers of the links that it uses, each once.
             size: bytes. A flow of nothing takes no time, but waits for its turn.
-            done: called with the flow at its end.
+            done: called, at its end, with when it began and when it ended.
             units: how often each link is used by one byte of the flow, or None: once.
             limit: bytes per second that it does not exceed.
             turn: who goes first of two flows of one key that are ready at the same time.
@@ -165,7 +163,7 @@ class FlowNet:
                 self._leave(flow, changed)
         while (arrived := self._arrivals.pop(now, None)) is not None:
             if len(arrived) > 1:
-                arrived.sort(key=_time_and_order)
+                arrived.sort(key=_COMING)
             for flow in arrived:
                 self._come(flow, changed)
         self._ticks.discard(now)
@@ -183,7 +181,7 @@ class FlowNet:
             return
         if not flow.size or not (flow.links or flow.limit < _FREE):
             flow.end = flow.began
-            flow.done(flow)
+            flow.done(flow.began, flow.end)
             return
         if self.classes is not None:
             self._merge(flow, self.classes)
@@ -203,7 +201,7 @@ class FlowNet:
             changed[link] = None
         del self.active[key]
         flow.rate = 0.0
-        flow.done(flow)
+        flow.done(flow.began, flow.end)
         line = self._lines.get(key)
         while line and key not in self.active:
             follower = line.popleft()
@@ -249,9 +247,10 @@ class FlowNet:
         if not sharing:
             return
         self.recomputed += 1
-        flows = sorted(sharing, key=_order)
+        flows = sorted(sharing, key=_KEY)
         for flow, rate in zip(flows, self._fair.rates(flows), strict=True):
-            self._set(flow, rate, now)
+            if rate != flow.rate:
+                self._set(flow, rate, now)
 
     def _alone(self, flow: Flow, now: float) -> None:
         capacities, rate = self.capacities, flow.limit
@@ -264,13 +263,11 @@ class FlowNet:
         if not flow.rate:
             flow.rate = rate
             self._ends_at(flow, flow.since + flow.size / rate)
-        else:
+        elif rate != flow.rate:
             self._set(flow, rate, now)
 
     def _set(self, flow: Flow, rate: float, now: float) -> None:
-        """Give the flow another rate from now on; if it is the one it has, nothing is touched."""
-        if rate == flow.rate:
-            return
+        """Give the flow another rate from now on; whose rate stays the same is not touched at all."""
         if now > flow.since:
             flow.left = max(0.0, flow.left - flow.rate * (now - flow.since))
             flow.since = now
@@ -280,11 +277,3 @@ class FlowNet:
     def _ends_at(self, flow: Flow, end: float) -> None:
         flow.end = end
         heappush(self._ends, (end, next(self._pushed), flow))
-
-
-def _order(flow: Flow) -> tuple[tuple[int, ...], int]:
-    return flow.key, flow.number
-
-
-def _time_and_order(flow: Flow) -> tuple[float, tuple[int, ...], tuple[int, ...], int]:
-    return flow.time, flow.key, flow.turn, flow.number

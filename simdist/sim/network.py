@@ -195,7 +195,7 @@ class Network:
         """
         way = self.way(pair)
         if not way.private:
-            self.shared.start(time, pair, way.links, nbytes, lambda flow: done(flow.began, flow.end), turn=tag)
+            self.shared.start(time, pair, way.links, nbytes, done, turn=tag)
         elif self.kernel.lazy and pair[0] not in self.with_streams:
             self._serve(way, nbytes, time, done)
         else:

@@ -37,29 +37,39 @@ class _Exchange:
     """One message between two parties, from when one side is posted.
 
     Attributes:
-        src, dst: the sides, as far as they are there.
-        sent, awaited: when each was posted.
+        src, dst: the sides, as far as they are there; everything else is known when both are.
+        pair: their global ranks.
+        latency: seconds from the last byte's departure to its arrival.
+        sent, awaited, ready: when each was posted, and the later of both.
         nbytes, expected: what is sent, what is awaited.
         payload: copies of the chunks, or None if there are no numbers.
         chunks, fold: where the numbers go, and how they are combined.
     """
 
-    __slots__ = ("awaited", "chunks", "dst", "expected", "fold", "nbytes", "payload", "ready", "sent", "src")
+    __slots__ = ("awaited", "chunks", "dst", "expected", "fold", "latency", "nbytes", "pair", "payload", "ready", "sent",
+                 "src")  # fmt: skip
+    pair: tuple[int, int]
+    latency: float
+    ready: float
+    sent: float
+    awaited: float
+    nbytes: int
+    expected: int
+    payload: list[Any] | None
+    chunks: tuple[int, ...]
+    fold: Any
 
     def __init__(self) -> None:
         self.src: Party | None = None
         self.dst: Party | None = None
-        self.sent = self.awaited = self.ready = 0.0
-        self.nbytes = self.expected = 0
-        self.payload: list[Any] | None = None
-        self.chunks: tuple[int, ...] = ()
-        self.fold: Any = None
 
     def carried(self, start: float, left: float) -> None:
         """It has been on its links from ``start`` until ``left``: both sides learn it."""
         src, dst = self.src, self.dst
         assert src is not None and dst is not None
-        arrived = src.record(self, dst, start, left)
+        arrived = left + self.latency
+        if src.flows is not None:
+            src.flows.append((*self.pair, self.sent, start, arrived, self.nbytes, src.label))
         src.has_sent(self.ready, left)
         dst.has_received(self.ready, arrived, self)
 
@@ -126,7 +136,7 @@ class Relay:
             while moved:
                 party = moved.popleft()
                 if not party.over:
-                    party.end_step()
+                    party.next_step()
             self._idle = True
             kernel.wait(self._task, _NOTHING)
 
@@ -138,41 +148,47 @@ class Party:
         over: the rank sleeps no longer.
         error: why the steps could not be done, or None.
         waited: seconds of waiting for partners to post, so far.
+        label: the collective, for a trace.
+        flows: the trace's list of messages, or None.
     """
 
-    __slots__ = ("_arrived", "_call", "_data", "_label", "_me", "_open", "_position", "_posted", "_ranks", "_relay",
-                 "_sending", "_size", "_steps", "_tag", "_task", "error", "over", "waited")  # fmt: skip
+    __slots__ = ("_arrived", "_call", "_cuts", "_data", "_divides", "_itemsize", "_me", "_open", "_position", "_posted", "_ranks",
+                 "_relay", "_sending", "_steps", "_tag", "_task", "error", "flows", "label", "over",
+                 "waited")  # fmt: skip
 
     def __init__(self, relay: Relay, task: Task, call: Call, posted: Posted) -> None:
         self._relay, self._task, self._call, self._posted = relay, task, call, posted
-        members = call.request.members
-        self._me, self._ranks, self._label = members.rank, members.ranks, call.full_label
-        self._steps, self._tag = call.request.steps(), tag_of(call)
-        self._position, self._open = -1, 0
-        self._sending = False
+        request = call.request
+        self._me, self._ranks, self.label = request.members.rank, request.members.ranks, call.full_label
+        self._steps, self._tag, self.flows = request.steps(), tag_of(call), relay.network.flows
+        self._position, self._open, self._sending = -1, 0, False
         self._arrived: tuple[float, float] | None = None
         sample = call.flat if call.flat is not None else next(iter((call.parts or {}).values()), None)
         self._data = isinstance(sample, np.ndarray)
-        self._size = 0 if sample is None else sample.dtype.itemsize
+        self._divides = self._data and bool(request.divisor)
+        self._cuts = request.cuts if call.parts is None else None
+        self._itemsize = 0 if sample is None else sample.dtype.itemsize
         self.over, self.waited = False, 0.0
         self.error: str | None = None
 
     # -- steps ------------------------------------------------------------------------------------------------------
 
     def next_step(self) -> None:
-        """Post the messages of the next step that has any; after the last one wake the rank."""
-        steps = self._steps
-        for position in range(self._position + 1, len(steps)):
-            self._position = position
+        """Finish the step whose messages have been carried, and post those of the next one that has any."""
+        steps, position = self._steps, self._position
+        while True:
+            if self._divides and position >= 0:
+                for index in steps[position].finish:
+                    divide(self._call.chunk(index), self._call.request.divisor)
+            position += 1
+            if position == len(steps) or self._task.now > self._relay.kernel.stop_time:
+                self._leave()
+                return
             send, recv, combine, _ = steps[position]
             if send is not None or recv is not None:
                 break
-            self._complete(position)
-        else:
-            self._leave()
-            return
-        self._sending, self._arrived = send is not None, None
-        self._open = (send is not None) + (recv is not None)
+        self._position, self._sending, self._arrived = position, send is not None, None
+        self._open = 2 if send is not None and recv is not None else 1
         payload = None
         if send is not None and self._data:  # before the receive is posted: from then on its chunks may change
             payload = [self._call.chunk(index).copy() for index in send.chunks]
@@ -180,20 +196,6 @@ class Party:
             self._receive(recv.peer, recv.chunks, combine)
         if send is not None and not self.over:
             self._send(send.peer, send.chunks, payload)
-
-    def end_step(self) -> None:
-        """Both messages of the step have been carried: on to the next one."""
-        self._complete(self._position)
-        if self._task.now > self._relay.kernel.stop_time:
-            self._leave()
-        else:
-            self.next_step()
-
-    def _complete(self, position: int) -> None:
-        request = self._call.request
-        if request.divisor and self._data:
-            for index in self._steps[position].finish:
-                divide(self._call.chunk(index), request.divisor)
 
     def _leave(self) -> None:
         self.over = True
@@ -203,48 +205,58 @@ class Party:
     # -- messages ---------------------------------------------------------------------------------------------------
 
     def _receive(self, peer: int, chunks: tuple[int, ...], combine: bool) -> None:
-        line = self._posted.setdefault((peer, self._me), deque())
-        matches = bool(line) and line[0].dst is None
-        exchange = line.popleft() if matches else _Exchange()
+        pair = peer, self._me
+        line = self._posted.get(pair)
+        matches = line is not None and len(line) > 0 and line[0].dst is None
+        exchange = line.popleft() if line is not None and matches else _Exchange()
         exchange.dst, exchange.awaited, exchange.expected = self, self._task.now, self._nbytes(chunks)
         exchange.chunks, exchange.fold = chunks, self._call.request.combine if combine else None
         if matches:
             self._start(exchange)
         else:
-            line.append(exchange)
+            self._post(pair, line, exchange)
 
     def _send(self, peer: int, chunks: tuple[int, ...], payload: list[Any] | None) -> None:
         self._relay.network.num_messages += 1
-        line = self._posted.setdefault((self._me, peer), deque())
-        matches = bool(line) and line[0].src is None
-        exchange = line.popleft() if matches else _Exchange()
+        pair = self._me, peer
+        line = self._posted.get(pair)
+        matches = line is not None and len(line) > 0 and line[0].src is None
+        exchange = line.popleft() if line is not None and matches else _Exchange()
         exchange.src, exchange.sent, exchange.nbytes = self, self._task.now, self._nbytes(chunks)
         exchange.payload = payload
         if matches:
             self._start(exchange)
         else:
+            self._post(pair, line, exchange)
+
+    def _post(self, pair: tuple[int, int], line: deque[_Exchange] | None, exchange: _Exchange) -> None:
+        if line is None:
+            self._posted[pair] = deque((exchange,))
+        else:
             line.append(exchange)
 
     def _nbytes(self, chunks: tuple[int, ...]) -> int:
-        call = self._call
-        cuts = call.request.cuts
-        if call.parts is not None:
-            return sum([int(call.chunk(index).nbytes) for index in chunks])
-        if cuts is None:
-            return int(call.flat.nbytes)
-        return sum([cuts[index + 1] - cuts[index] for index in chunks]) * self._size
+        cuts = self._cuts
+        if cuts is None:  # each chunk is an array of its own, or all of the buffer
+            return sum([int(self._call.chunk(index).nbytes) for index in chunks])
+        if len(chunks) == 1:
+            (index,) = chunks
+            return (cuts[index + 1] - cuts[index]) * self._itemsize
+        return sum([cuts[index + 1] - cuts[index] for index in chunks]) * self._itemsize
 
     def _start(self, exchange: _Exchange) -> None:
         """Both sides are there."""
-        src, dst = exchange.src, exchange.dst
+        src, dst, sent, awaited = exchange.src, exchange.dst, exchange.sent, exchange.awaited
         assert src is not None and dst is not None
-        exchange.ready = ready = max(exchange.sent, exchange.awaited)
-        pair = self._ranks[src._me], self._ranks[dst._me]
+        exchange.ready = ready = sent if sent > awaited else awaited
+        exchange.pair = pair = self._ranks[src._me], self._ranks[dst._me]
         if exchange.nbytes == exchange.expected:
-            self._relay.network.carry(pair, exchange.nbytes, ready, self._tag, exchange.carried)
+            network = self._relay.network
+            exchange.latency = network.way(pair).latency
+            network.carry(pair, exchange.nbytes, ready, self._tag, exchange.carried)
             return
         for party in (src, dst):
-            party.error = unequal(*pair, src._label, exchange.nbytes, exchange.expected)
+            party.error = unequal(*pair, src.label, exchange.nbytes, exchange.expected)
             party._task.now = max(party._task.now, ready)
             party._leave()
 
@@ -254,7 +266,6 @@ class Party:
         self._wait(ready, left)
         if self._arrived is not None:
             self._wait(*self._arrived)
-        self._is_carried()
 
     def has_received(self, ready: float, arrived: float, exchange: _Exchange) -> None:
         """The step's message has arrived; both sides were there at ``ready``. For this the rank waits after its send."""
@@ -262,31 +273,26 @@ class Party:
             for index, chunk in zip(exchange.chunks, exchange.payload, strict=True):
                 assert exchange.src is not None
                 combine_into(self._call.chunk(index), chunk, exchange.fold, exchange.src._me < self._me)
-        self._arrived = ready, arrived
-        if not self._sending:
+        if self._sending:
+            self._arrived = ready, arrived
+        else:
             self._wait(ready, arrived)
-        self._is_carried()
 
     def _wait(self, ready: float, done: float) -> None:
-        """What waiting for a message does to the rank's clock."""
+        """What waiting for a message does to the rank's clock; after the last of the step, on to the next one."""
         if self.over:
             return
-        now = self._task.now
-        self.waited += max(0.0, min(ready, done) - now)
-        self._task.now = max(now, done)
-
-    def _is_carried(self) -> None:
+        task = self._task
+        now = task.now
+        if ready > done:  # a link that nobody else uses may have been free before
+            ready = done
+        if ready > now:
+            self.waited += ready - now
+        if done > now:
+            task.now = done
         self._open -= 1
-        if not self._open and not self.over:
+        if not self._open:
             self._relay.step_is_over(self)
-
-    def record(self, exchange: _Exchange, dst: Party, start: float, left: float) -> float:
-        """Put a message of this party's into the trace; returns when its last byte arrives."""
-        network, pair = self._relay.network, (self._ranks[self._me], self._ranks[dst._me])
-        arrived = left + network.way(pair).latency
-        if network.flows is not None:
-            network.flows.append((*pair, exchange.sent, start, arrived, exchange.nbytes, self._label))
-        return arrived
 
     # -- why the rank sleeps ----------------------------------------------------------------------------------------
 
@@ -295,8 +301,8 @@ class Party:
         """The message that it waits for now."""
         send, recv, *_ = self._steps[self._position]
         if self._sending and send is not None:
-            return f"{self._label}: send to rank {self._ranks[send.peer]}"
-        return f"{self._label}: recv from rank {'?' if recv is None else self._ranks[recv.peer]}"
+            return f"{self.label}: send to rank {self._ranks[send.peer]}"
+        return f"{self.label}: recv from rank {'?' if recv is None else self._ranks[recv.peer]}"
 
     def ranks(self) -> tuple[int, ...]:
         """The rank at the other end of it."""

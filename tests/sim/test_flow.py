@@ -20,7 +20,7 @@ def ends(capacities, flows, **options):
     for index, (time, links, size, *more) in enumerate(flows):
         words = {"key": (index,), **(more[0] if more else {})}
         key = words.pop("key")
-        net.start(time, key, links, size, lambda flow, index=index: found.__setitem__(index, flow.end), **words)
+        net.start(time, key, links, size, lambda began, end, index=index: found.__setitem__(index, end), **words)
     kernel.run(lambda task, error: None)
     assert not net.active
     return [found[index] for index in range(len(flows))]
@@ -57,7 +57,7 @@ def test_many_equal_flows_end_together_and_are_computed_once():
     net = FlowNet(kernel, [8.0])
     found = []
     for index in range(8):
-        net.start(1.0, (index,), (0,), 3.0, lambda flow: found.append(flow.end))
+        net.start(1.0, (index,), (0,), 3.0, lambda began, end: found.append(end))
     kernel.run(lambda task, error: None)
     assert found == [4.0] * 8
     assert net.recomputed == 1
@@ -94,7 +94,7 @@ def test_a_flow_can_be_started_in_the_past_on_links_that_nobody_uses():
     found = []
 
     def late():
-        net.start(1.0, (1,), (0,), 0.5, lambda flow: found.append(flow.end))
+        net.start(1.0, (1,), (0,), 0.5, lambda began, end: found.append(end))
 
     kernel.at(5.0, late)
     kernel.run(lambda task, error: None)
@@ -144,7 +144,7 @@ def test_what_is_carried_is_what_was_sent(history):
 
     current = {}
     for index, (time, links, size) in enumerate(flows):
-        net.start(time, (index,), links, size, lambda f: finished.__setitem__(f.key, f.end))
+        net.start(time, (index,), links, size, lambda began, end, index=index: finished.__setitem__((index,), end))
     while kernel.env._queue:
         kernel.env.step()
         look()

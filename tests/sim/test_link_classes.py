@@ -50,7 +50,9 @@ def ends(capacities, flows, merge):
         net.classes = LinkClasses(capacities)
     found = {}
     for index, (time, links, units, size) in enumerate(flows):
-        net.start(time, (index,), links, size, lambda flow: found.__setitem__(flow.key, flow.end), units=units)
+        net.start(
+            time, (index,), links, size, lambda began, end, index=index: found.__setitem__((index,), end), units=units
+        )
     kernel.run(lambda task, error: None)
     return found
 
