@@ -65,9 +65,7 @@ class Board:
         world = context.current()
         what = said(operation, arguments)
 
-        def ready() -> bool:
-            return not self.values.missing(operation, *arguments)
-
+        ready = _Missing(self.values, operation, arguments).none
         try:
             if world is not None and world.commons is not None:
                 return world.commons.touch(what, lambda: self.values.do(operation, *arguments), ready, limit)
@@ -81,6 +79,24 @@ class Board:
         except DistTimeoutError:
             missing = self.values.missing(operation, *arguments)
             raise late(what, missing, limit) from None
+
+
+class _Missing:
+    """The keys that somebody waits for; each is looked at until it has come, however often one asks."""
+
+    def __init__(self, values: Values, operation: str, arguments: tuple[Any, ...]) -> None:
+        self._values, self._operation, self._arguments = values, operation, arguments
+        self._rest: list[str] = []
+
+    def none(self) -> bool:
+        """Whether all are there now."""
+        while self._rest:
+            if self._values.lacks(self._rest[-1], self._operation, *self._arguments):
+                return False
+            self._rest.pop()
+        self._rest = self._values.missing(self._operation, *self._arguments)  # one that had come may have gone
+        self._rest.reverse()
+        return not self._rest
 
 
 def said(operation: str, arguments: tuple[Any, ...]) -> str:

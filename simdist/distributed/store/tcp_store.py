@@ -7,7 +7,6 @@ and port name the store, and waiting takes simulated time.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -132,14 +131,11 @@ def _simulated(
             )
         things.setdefault(key(), Board())
 
-    connect: Callable[[], Any] = lambda: None  # noqa: E731
     try:
         if is_master:
             commons.touch(f"TCPStore {host}:{port}", listen)
         else:
-            commons.touch(
-                f"TCPStore {host}:{port}, which no master has made", connect, lambda: key() in things, limit_now(limit)
-            )
+            commons.touch(f"TCPStore {host}:{port}", key, lambda: key() in things, limit_now(limit))
     except DistTimeoutError as error:
         raise DistNetworkError(
             f"{error} One rank must make it with is_master=True, with the same host and port."

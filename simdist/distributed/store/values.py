@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, MutableMapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from simdist.errors import QueueEmptyError
 
@@ -42,8 +42,12 @@ class Values:
 
     def missing(self, operation: str, *arguments: Any) -> list[str]:
         """The keys that must come before the operation can be done."""
-        wanted = _WAITS.get(operation)
-        return [] if wanted is None else wanted(self, *arguments)
+        row = _WAITS.get(operation)
+        return [] if row is None else [key for key in row.keys(*arguments) if not row.there(self, key, *arguments)]
+
+    def lacks(self, key: str, operation: str, *arguments: Any) -> bool:
+        """Whether the operation has to wait for ``key``, one of those that were missing."""
+        return not _WAITS[operation].there(self, key, *arguments)
 
     def _has(self, key: str) -> bool:
         return key in self._keys or bool(self._queues.get(key))
@@ -137,18 +141,24 @@ class Values:
         """Nothing: whoever may do this has waited until the number was reached."""
 
 
-def _absent(values: Values, keys: Sequence[str]) -> list[str]:
-    return [key for key in keys if not values._has(key)]
+class _Row(NamedTuple):
+    """What an operation waits for.
+
+    Attributes:
+        keys: (its arguments) -> the keys that it needs.
+        there: (values, key, its arguments) -> whether that key is there.
+    """
+
+    keys: Callable[..., Sequence[str]]
+    there: Callable[..., bool]
 
 
-def _unset(values: Values, keys: Sequence[str]) -> list[str]:
-    return [key for key in keys if key not in values._keys]
-
-
-_WAITS: dict[str, Callable[..., list[str]]] = {
-    "get": lambda values, key: _unset(values, [key]),
-    "multi_get": _unset,
-    "wait": _absent,
-    "queue_pop": lambda values, key, block: [key] if block and not values._queues.get(key) else [],
-    "come_up_to": lambda values, key, number: [key] if int(values._keys.get(key, b"0")) < number else [],
+_WAITS: dict[str, _Row] = {
+    "get": _Row(lambda key: [key], lambda values, key, *_: key in values._keys),
+    "multi_get": _Row(lambda keys: keys, lambda values, key, *_: key in values._keys),
+    "wait": _Row(lambda keys: keys, lambda values, key, *_: values._has(key)),
+    "queue_pop": _Row(lambda key, block: [key] if block else [], lambda values, key, *_: bool(values._queues.get(key))),
+    "come_up_to": _Row(
+        lambda key, number: [key], lambda values, key, _, number: int(values._keys.get(key, b"0")) >= number
+    ),
 }

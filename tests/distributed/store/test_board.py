@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 
 import simdist as sd
+from simdist.distributed import HashStore
 from simdist.distributed.store.board import DEFAULT_SECONDS, Board, late, limit_now, said
 from simdist.errors import DistStoreError
 
@@ -32,3 +33,18 @@ def test_the_error_says_what_was_waited_for():
         Board().do("multi_get", (["a", "b"],), 0.01)
     assert said("num_keys", ()) == "store.num_keys()"
     assert isinstance(late("x", [], timedelta(seconds=1).total_seconds()), RuntimeError)
+
+
+def test_a_key_that_has_gone_again_is_waited_for_again():
+    store = HashStore()
+
+    def program(rank, world_size):
+        if rank == 0:
+            store.wait(["a", "b"])
+            return sd.current_time()
+        for operation, *arguments in (("set", "b", ""), ("delete_key", "b"), ("set", "a", ""), ("set", "b", "")):
+            sd.sleep(1.0)
+            getattr(store, operation)(*arguments)
+        return None
+
+    assert sd.run(program, world_size=2).results[0] == pytest.approx(4.0, abs=1e-4)

@@ -13,6 +13,7 @@ def test_what_an_operation_would_have_to_wait_for():
     assert values.missing("get", "a") == values.missing("set", "b", b"") == []
     assert values.missing("wait", ["a", "b", "q"]) == ["b"]
     assert values.missing("multi_get", ["a", "q"]) == ["q"]
+    assert (values.lacks("b", "wait", ["a", "b"]), values.lacks("a", "wait", ["a", "b"])) == (True, False)
     assert (values.missing("queue_pop", "p", True), values.missing("queue_pop", "p", False)) == (["p"], [])
     assert (values.missing("come_up_to", "a", 1), values.missing("come_up_to", "a", 2)) == ([], ["a"])
 
