@@ -175,6 +175,7 @@ class League:
         nbytes: the whole buffer.
         bound: the lower bound, seconds.
         standings: the table.
+        auto: the algorithm that ``sd.run(algorithms="auto")`` takes, by an estimate and without playing any.
     """
 
     collective: str
@@ -183,6 +184,7 @@ class League:
     nbytes: int
     bound: float
     standings: tuple[Standing, ...]
+    auto: str
 
     @cached_property
     def _cells(self) -> list[tuple[str, ...]]:
@@ -201,13 +203,18 @@ class League:
             f"lower bound {format_time(self.bound)}"
         )
 
+    @property
+    def remark(self) -> str:
+        """Whom the chooser takes."""
+        return f'algorithms="auto" takes {self.auto}'
+
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(*self._cells, strict=True)]
         lines = [
             "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
             for row in self._cells
         ]
-        return "\n".join([self.title, *lines])
+        return "\n".join([self.title, *lines, self.remark])
 
     def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
         printer.text(str(self))
@@ -216,7 +223,7 @@ class League:
         head, *rows = self._cells
         cells = "".join(f"<th>{cell}</th>" for cell in head)
         body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-        return f"<p>{self.title}</p><table><tr>{cells}</tr>{body}</table>"
+        return f"<p>{self.title}</p><table><tr>{cells}</tr>{body}</table><p>{self.remark}</p>"
 
 
 def league(
@@ -249,7 +256,8 @@ def league(
     bound = lower_bound(collective, world_size, nbytes, latency, bandwidth)
     found = [_play(ALGORITHMS[name], machines, world_size, nbytes, root, bound) for name in names]
     found.sort(key=lambda standing: standing.seconds)
-    return League(collective, machines.name, world_size, nbytes, bound, tuple(found))
+    auto, _ = Chooser(machines, {collective: None}).choose(collective, tuple(range(world_size)), nbytes)
+    return League(collective, machines.name, world_size, nbytes, bound, tuple(found), auto.name)
 
 
 def _play(row: Algorithm, cluster: Cluster, size: int, nbytes: int, root: int, bound: float) -> Standing:

@@ -82,7 +82,7 @@ def run(
     strict: bool = False,
     watchdog: float = 600.0,
     native_collectives: bool = False,
-    algorithms: Mapping[str, str | Algorithm] | None = None,
+    algorithms: str | Mapping[str, str | Algorithm] | None = None,
     kwargs: Mapping[str, Any] | None = None,
 ) -> Run:
     """Call ``fn(rank, world_size, *args, **kwargs)`` on every rank and return what happened.
@@ -111,7 +111,8 @@ def run(
         native_collectives: use MPI's own collectives instead of simdist's algorithms (``backend="mpi"`` only); sums of
             floating-point numbers may then differ in the last bits.
         algorithms: collective -> name of the algorithm that performs it, where it is not to be the usual one:
-            ``{"all_reduce": "recursive_doubling_all_reduce"}`` (``sd.collectives.algorithms()`` lists them).
+            ``{"all_reduce": "recursive_doubling_all_reduce"}`` (``sd.collectives.algorithms()`` lists them), or
+            ``"auto"`` for the fastest by estimate on this cluster. ``"auto"`` alone stands for all collectives.
         kwargs: keyword arguments for ``fn``.
 
     Raises:

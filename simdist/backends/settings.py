@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from simdist.cluster import Cluster
-from simdist.comm.algorithm import Algorithm
+from simdist.comm.choose import Overrides
 
 __all__ = ["MOST_RANKS_BY_MESSAGE", "MemoryUse", "Outcome", "Settings", "level_for", "seconds", "whole"]
 
@@ -90,7 +90,7 @@ class Settings:
     shortcut: bool = True
     watchdog: float = 600.0
     native_collectives: bool = False
-    algorithms: Mapping[str, Algorithm] = field(default_factory=dict)
+    algorithms: Overrides = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         clean = {

@@ -49,7 +49,7 @@ def league(
     if as_json:
         facts = {"collective": collective, "cluster": table.cluster, "world_size": world_size, "bytes": nbytes}
         rows = [standing._asdict() for standing in table.standings]
-        print_json(facts | {"lower_bound": table.bound, "algorithms": rows} | written)
+        print_json(facts | {"lower_bound": table.bound, "auto": table.auto, "algorithms": rows} | written)
         return
     typer.echo(table.title)
     print_table(
@@ -59,6 +59,7 @@ def league(
             for s in table.standings
         ],
     )
+    typer.echo(table.remark)
     for what, path in written.items():
         typer.echo(f"{what}: {path}")
 

@@ -16,9 +16,11 @@ from types import ModuleType
 from typing import Any
 
 from simdist.cli.failure import UsageError
+from simdist.comm import DEFAULT
+from simdist.comm.choose import AUTO
 from simdist.errors import nearest
 
-__all__ = ["arguments", "given", "load", "pairs"]
+__all__ = ["algorithms", "arguments", "given", "load", "pairs"]
 
 
 def load(spec: str) -> Callable[..., Any]:
@@ -121,6 +123,19 @@ def pairs(option: str, words: Sequence[str] | None) -> dict[str, str]:
             raise UsageError(f"{option} {word!r} is not key=value: for example {option} all_reduce=star_all_reduce.")
         found[key] = value
     return found
+
+
+def algorithms(words: Sequence[str] | None) -> dict[str, str]:
+    """What ``--algorithm`` gives: ``auto``, ``collective=name``, or both (then what is named goes before ``auto``).
+
+    Args:
+        words: what was written.
+
+    Raises:
+        UsageError: neither of the two.
+    """
+    named = pairs("--algorithm", [word for word in words or () if word != AUTO])
+    return (dict.fromkeys(DEFAULT, AUTO) if AUTO in (words or ()) else {}) | named
 
 
 def given(**options: Any) -> dict[str, Any]:

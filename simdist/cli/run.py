@@ -13,7 +13,7 @@ from simdist.backends.registry import BACKENDS, find
 from simdist.cli.failure import UsageError, one_voice, taught
 from simdist.cli.output import jsonable, print_json, print_table, quiet_stdout
 from simdist.cli.picture import check, check_directory, save
-from simdist.cli.program import arguments, given, load, pairs
+from simdist.cli.program import algorithms, arguments, given, load
 from simdist.units import format_time
 
 __all__ = ["run"]
@@ -43,7 +43,10 @@ def run(
     ] = None,
     algorithm: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLLECTIVE=NAME", help="all_reduce=star_all_reduce: another algorithm; repeat it."),
+        typer.Option(
+            metavar="COLLECTIVE=NAME",
+            help="all_reduce=star_all_reduce: another algorithm; repeat it. `auto`: the fastest by estimate.",
+        ),
     ] = None,
     network: Annotated[
         str | None, typer.Option(help="How closely the network is simulated: `messages`, `steps`, `formula` ...")
@@ -78,7 +81,7 @@ def run(
             )
         check_directory(trace)
         with quiet_stdout(as_json):
-            options = given(cluster=cluster, network=network, algorithms=pairs("--algorithm", algorithm))
+            options = given(cluster=cluster, network=network, algorithms=algorithms(algorithm))
             outcome = _call(
                 function or program,
                 arg or (),

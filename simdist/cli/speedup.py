@@ -12,7 +12,7 @@ import simdist as sd
 from simdist.cli.failure import UsageError, taught
 from simdist.cli.output import print_json, quiet_stdout
 from simdist.cli.picture import check, save
-from simdist.cli.program import arguments, given, load, pairs
+from simdist.cli.program import algorithms, arguments, given, load
 
 __all__ = ["speedup"]
 
@@ -34,7 +34,10 @@ def speedup(
     ] = None,
     algorithm: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLLECTIVE=NAME", help="all_reduce=star_all_reduce: another algorithm; repeat it."),
+        typer.Option(
+            metavar="COLLECTIVE=NAME",
+            help="all_reduce=star_all_reduce: another algorithm; repeat it. `auto`: the fastest by estimate.",
+        ),
     ] = None,
     network: Annotated[
         str | None, typer.Option(help="How closely the network is simulated: `messages`, `steps`, `formula` ...")
@@ -51,7 +54,7 @@ def speedup(
     """
     sizes = _sizes(world_sizes)
     check(plot)
-    options = given(cluster=cluster, network=network, algorithms=pairs("--algorithm", algorithm))
+    options = given(cluster=cluster, network=network, algorithms=algorithms(algorithm))
     with quiet_stdout(as_json):
         function = load(program)
         kwargs = arguments(function, arg or ())

@@ -32,7 +32,7 @@ from typing import NamedTuple
 from .layout import FLAT, Layout
 from .step import Step, Transfer
 
-__all__ = ["double_tree_all_reduce", "double_tree_broadcast", "double_tree_reduce", "in_two_trees"]
+__all__ = ["double_tree_all_reduce", "double_tree_broadcast", "double_tree_reduce", "edges_of", "in_two_trees"]
 
 _Trees = tuple[dict[int, int], dict[int, int]]
 """Child -> parent in each of the two trees."""
@@ -65,6 +65,17 @@ def double_tree_all_reduce(rank: int, size: int, root: int = 0, layout: Layout =
     """Up both trees to rank 0, and down again."""
     yield from double_tree_reduce(rank, size, 0, layout)
     yield from double_tree_broadcast(rank, size, 0, layout)
+
+
+def edges_of(size: int, colour: int) -> list[tuple[int, int]]:
+    """(parent, child) of the edges that are used in even rounds (``colour`` 0) or in odd ones (1), for the root 0."""
+    schedule = _schedule(size)
+    return [
+        (edge.parent, edge.child)
+        for position in range(size)
+        for edge in schedule[position]
+        if edge.parent == position and edge.first % 2 == colour
+    ]
 
 
 class _Edge(NamedTuple):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from .step import Step, Transfer
 
-__all__ = ["fold", "largest_power", "place_of", "rank_at", "unfold"]
+__all__ = ["fold", "fold_pairs", "largest_power", "place_of", "rank_at", "unfold"]
 
 
 def largest_power(size: int) -> int:
@@ -42,6 +42,11 @@ def fold(rank: int, size: int, chunks: tuple[int, ...]) -> Iterator[Step]:
             yield Step(recv=Transfer(rank - 1, chunks), combine=True)
         else:
             yield Step(send=Transfer(rank + 1, chunks))
+
+
+def fold_pairs(size: int) -> list[tuple[int, int]]:
+    """(even, odd) of each pair."""
+    return [(rank, rank + 1) for rank in range(0, 2 * (size - largest_power(size)), 2)]
 
 
 def unfold(rank: int, size: int, chunks: tuple[int, ...]) -> Iterator[Step]:

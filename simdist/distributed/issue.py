@@ -145,7 +145,7 @@ def _request(
     members, size = group.members, group.size()
     how = reduction(op, flat.dtype, name) if op is not None else None
     if algorithm is None:
-        algorithm, layout = group.world.chooser.choose(kind, members.ranks, flat.nbytes)
+        algorithm, layout = group.world.chooser.choose(kind, members.ranks, nbytes)
     else:
         layout = FLAT
     pieces = algorithm.pieces(size, layout)

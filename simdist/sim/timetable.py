@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from simdist.cluster import Cluster
+from simdist.cluster.sharing import shared
 from simdist.comm.algorithm import plan
 from simdist.comm.call import Call, Request
 from simdist.comm.rehearsal import rehearse
@@ -263,9 +264,5 @@ def _sizes(calls: Sequence[Call]) -> ChunkBytes:
 
 
 def _shared(cluster: Cluster, pairs: Iterable[tuple[int, int]]) -> tuple[_Array, _Array]:
-    """Bandwidth and latency of each of several exchanges that happen at the same time."""
-    routes = [cluster.route(src, dst) for src, dst in pairs]
-    crossing = Counter([link for route in routes for link in route.links])
-    links = cluster.links
-    bandwidth = [min([links[k].bandwidth / crossing[k] for k in route.links], default=np.inf) for route in routes]
-    return np.array(bandwidth), np.array([route.latency for route in routes])
+    bandwidths, latencies = shared(cluster, pairs)
+    return np.array(bandwidths), np.array(latencies)

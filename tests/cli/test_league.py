@@ -14,7 +14,8 @@ def test_the_table_is_the_league_s(call) -> None:
     table = sd.collectives.league("all_reduce", cluster="dgx-a100", world_size=8, nbytes=1 << 20)
     lines = shown.output.splitlines()
     assert lines[0] == table.title
-    assert [line.split()[0] for line in lines[2:]] == [standing.algorithm for standing in table.standings]
+    assert [line.split()[0] for line in lines[2:-1]] == [standing.algorithm for standing in table.standings]
+    assert lines[-1] == table.remark == f'algorithms="auto" takes {table.auto}'
 
 
 def test_as_json_it_has_seconds_and_bytes(call) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from simdist.cli.failure import UsageError
-from simdist.cli.program import arguments, load
+from simdist.cli.program import algorithms, arguments, load
 
 
 @pytest.fixture
@@ -142,3 +142,13 @@ def test_rank_and_world_size_cannot_be_given(file: Path) -> None:
 
 def test_a_function_with_keywords_takes_any(file: Path) -> None:
     assert arguments(load(f"{file}:anything"), ["depth=3"]) == {"depth": 3}
+
+
+def test_an_algorithm_is_named_for_each_collective_or_left_to_the_chooser() -> None:
+    assert algorithms(None) == {}
+    assert algorithms(["all_reduce=star_all_reduce"]) == {"all_reduce": "star_all_reduce"}
+    chosen = algorithms(["all_reduce=ring_all_reduce", "auto"])
+    assert chosen.pop("all_reduce") == "ring_all_reduce"
+    assert chosen["broadcast"] == "auto" and set(chosen.values()) == {"auto"}
+    with pytest.raises(UsageError, match="--algorithm 'star' is not key=value"):
+        algorithms(["star"])

@@ -8,7 +8,7 @@ import pytest
 
 import simdist as sd
 import simdist.distributed as dist
-from simdist.cluster import presets
+from simdist.cluster import Accelerator, Cluster, Link, Node, fabric, presets
 from simdist.comm import ALGORITHMS, DEFAULT
 from simdist.comm.choose import MOST_PIECES, Chooser, named
 from simdist.comm.layout import FLAT
@@ -48,7 +48,63 @@ def test_the_number_of_pieces_is_the_best_one() -> None:
     assert made.choose("broadcast", (0, 1), nbytes)[1].pieces == 1
 
 
+def test_auto_takes_the_least_estimate_of_all() -> None:
+    for collective in DEFAULT:
+        for nbytes in (0, 1000, 10**6, 10**8):
+            made = chooser(**{collective: "auto"})
+            row, layout = made.choose(collective, WORLD, nbytes)
+            rows = [other for other in ALGORITHMS.values() if other.collective == collective]
+            seconds = [made.seconds(other, WORLD, nbytes) for other in rows]
+            assert row is rows[seconds.index(min(seconds))]  # of equal ones the first
+            assert layout == chooser(**{collective: row.name}).choose(collective, WORLD, nbytes)[1]
+
+
+def test_auto_on_equal_links_changes_where_the_formulas_cross() -> None:
+    """Case 26's switch, 5 us and 10 GB/s: below the crossing of the closed forms one algorithm, above it the other."""
+    device = Accelerator("chip", {"float32": 1e12}, 1e9, 1e9)
+    cluster = Cluster("switch", (Node((device,) * 8, fabric=Link(10e9, 2.5e-6)),))
+    made, group = Chooser(cluster, {"all_reduce": None}), tuple(range(8))
+    rows = {name: ALGORITHMS[name] for name in ("ring_all_reduce", "recursive_doubling_all_reduce")}
+    for name, row in rows.items():
+        assert made.seconds(row, group, 440_000) == pytest.approx(147e-6, rel=1e-9), name
+    # halving and doubling are cheaper than the ring at every size: 6 a + 7/4 n b meets 3 (a + n b) at 120 kB
+    assert made.choose("all_reduce", group, 119_999)[0] is rows["recursive_doubling_all_reduce"]
+    assert made.choose("all_reduce", group, 120_001)[0] is ALGORITHMS["halving_doubling_all_reduce"]
+
+
+DEVICE = Accelerator("chip", {"float32": 1e12}, 1e9, 1e9)
+QUAD = Node((DEVICE,) * 4, fabric=Link(100e9, 1e-6), num_nics=4, nic=Link(12e9, 3e-6))
+MACHINES: dict[str, tuple[str | Cluster, float, float]] = {
+    "dgx-a100": ("dgx-a100", 1.12, 0.03),
+    "pc-10gbe": ("pc-10gbe", 1.12, 0.03),
+    "oversubscribed": (fabric.leaf_spine(QUAD, 4, 2, ratio=4.0), 1.25, 0.08),
+}
+
+
+@pytest.mark.parametrize(("machines", "worst", "missed"), MACHINES.values(), ids=MACHINES)
+def test_what_auto_takes_is_nearly_the_winner_of_the_league(
+    machines: str | Cluster, worst: float, missed: float
+) -> None:
+    """Rounds wait for each other in the estimate; pipelines over unequal links are faster than it believes."""
+    ratios = []
+    for collective in ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce", "scatter", "all_to_all"):
+        for size in (5, 8, 24):
+            for nbytes in (64, 4096, 65536, 1 << 20, 64 << 20):
+                league = sd.collectives.league(
+                    collective, cluster=machines, world_size=size, nbytes=nbytes // size * size
+                )
+                seconds = {s.algorithm: s.seconds for s in league.standings}
+                ratios.append(seconds[league.auto] / league.standings[0].seconds)
+    assert max(ratios) < worst
+    assert sum(ratio > 1.05 for ratio in ratios) <= missed * len(ratios)
+    assert np.mean(ratios) < 1.02
+
+
 def test_names_are_checked() -> None:
+    with pytest.raises(UnknownNameError, match=r"no choice of algorithms named 'fastest'\. Known: auto"):
+        named("fastest")
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'auto'"):
+        named({"all_reduce": "atuo"})
     with pytest.raises(
         UnknownNameError, match=r"no algorithm for all_reduce named 'ring_allreduce'\. Did you mean 'ring_all_reduce'"
     ):
@@ -99,6 +155,32 @@ def test_every_algorithm_can_be_asked_for(algorithms: dict[str, str]) -> None:
             np.testing.assert_allclose(np.frombuffer(a), np.frombuffer(b), rtol=1e-12, atol=1e-12)
     name = next(iter(algorithms.values()))
     assert name in {(span.details or {}).get("algorithm") for span in runs[0].trace.spans(kind="communication")}
+
+
+def test_auto_is_the_same_at_every_level_and_the_trace_tells_who_was_chosen() -> None:
+    runs = [
+        sd.run(everything, world_size=5, cluster="dgx-a100", algorithms="auto", network=network)
+        for network in ("messages", "coflow", "steps", "formula")
+    ]
+    assert all(run.results == runs[0].results for run in runs)
+    used = {(span.details or {}).get("algorithm") for span in runs[0].trace.spans(kind="communication")}
+    assert {"recursive_doubling_all_reduce", "bruck_all_gather", "bruck_all_to_all"} <= used
+
+
+def test_real_processes_choose_the_same_by_the_description_of_the_cluster() -> None:
+    simulated = sd.run(everything, world_size=3, cluster="pc-10gbe", algorithms="auto")
+    real = sd.run(everything, world_size=3, cluster="pc-10gbe", algorithms="auto", backend="process")
+    assert simulated.results == real.results
+
+
+def test_auto_is_no_slower_than_the_usual_ones() -> None:
+    """Five ranks and 192 bytes: a ring has eight rounds where doubling has four."""
+
+    def small(rank: int, world_size: int) -> None:
+        dist.all_reduce(np.zeros(24))
+
+    usual, chosen = (sd.run(small, world_size=5, cluster="dgx-a100", algorithms=a) for a in (None, "auto"))
+    assert chosen.time < 0.6 * usual.time
 
 
 def test_real_processes_use_the_same_algorithm() -> None:

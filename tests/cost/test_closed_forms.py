@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import ceil, log2
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from simdist.cluster import Accelerator, Cluster, Link, Node
-from simdist.comm import ALGORITHMS, Call, Members, Request
+from simdist.comm import ALGORITHMS, DEFAULT, Call, Members, Request
 from simdist.comm.chunks import bounds
 from simdist.comm.layout import FLAT, Layout
 from simdist.comm.rehearsal import rehearse
@@ -57,6 +58,14 @@ def shape(size: int, layout: Layout, *, nodes: bool) -> Shape:
 def test_every_algorithm_has_a_form() -> None:
     assert set(CLOSED_FORMS) == set(ALGORITHMS)
     assert all(row.text for row in CLOSED_FORMS.values())
+
+
+def test_the_table_of_the_documentation_is_this_one() -> None:
+    lines = (Path(__file__).parents[2] / "docs" / "algorithms.md").read_text().splitlines()
+    rows = [line.split(" | ") for line in lines if line.startswith(("| `", "| **`"))]
+    told = {row[0].strip("| *`"): row[1].strip("`") for row in rows}
+    assert told == {name: row.text for name, row in CLOSED_FORMS.items()}
+    assert {row[0].strip("| *`") for row in rows if "**" in row[0]} == {row.name for row in DEFAULT.values()}
 
 
 def agree(name: str, size: int, layout: Layout, root: int = 0) -> None:
