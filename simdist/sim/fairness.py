@@ -61,19 +61,25 @@ class Remembered:
 
     def __init__(self, capacities: Sequence[float], many: int = MANY) -> None:
         self.capacities, self.many = capacities, many
-        self._rates: dict[tuple[tuple[int, ...], ...], list[float]] = {}
+        self._known: dict[tuple[tuple[int, ...], ...], tuple[list[float], frozenset[int]]] = {}
 
     def rates(self, flows: Sequence[Claim]) -> list[float]:
         """As ``fair_rates``; remembered if no flow has units or a limit."""
+        found = self.pattern(flows)
+        return fair_rates(flows, self.capacities, many=self.many) if found is None else found[0]
+
+    def pattern(self, flows: Sequence[Claim]) -> tuple[list[float], frozenset[int]] | None:
+        """The rates of the flows and all links that they use; None if a flow has units or a limit."""
         for flow in flows:
             if flow.units is not None or flow.limit < _NO_LIMIT:
-                return fair_rates(flows, self.capacities, many=self.many)
+                return None
         pattern = tuple([flow.links for flow in flows])
-        found = self._rates.get(pattern)
+        found = self._known.get(pattern)
         if found is None:
-            if len(self._rates) >= _PATTERNS:
-                self._rates.clear()
-            found = self._rates[pattern] = fair_rates(flows, self.capacities, many=self.many)
+            if len(self._known) >= _PATTERNS:
+                self._known.clear()
+            rates = fair_rates(flows, self.capacities, many=self.many)
+            found = self._known[pattern] = rates, frozenset(chain.from_iterable(pattern))
         return found
 
 

@@ -16,6 +16,10 @@ gets what four separate flows would get. A *limit* is a rate that the flow does 
 
 *Lines.* Flows of the same ``key`` are one connection: they go one after the other, in the order of their times.
 
+*Bundles.* Flows that begin together on idle links and will end together, as the messages of a ring's round do, are one thing
+until somebody else comes to one of their links: their rates are a pattern that is remembered (``fairness.Remembered``).
+Then the bundle is undone, and its flows are as if they had never been one.
+
 Flows are looked at in the order of their keys: who came first at one instant does not show.
 """
 
@@ -35,6 +39,8 @@ __all__ = ["Flow", "FlowNet"]
 
 _SAME = 1e-12
 """Ends that differ by less than this, relatively, are one change of the rates (each keeps its own end)."""
+_FEW = 4
+"""A bundle is of at least this many flows."""
 _FREE = float("inf")
 _KEY = attrgetter("key")
 _COMING = attrgetter("time", "key", "turn", "number")
@@ -79,6 +85,22 @@ class Flow:
         self.number = 0
 
 
+class _Bundle:
+    """Flows that have the links to themselves, and one end.
+
+    Attributes:
+        flows: in the order of their keys.
+        links: all that they use.
+        end: when all of them end.
+        rate: not zero while it is a bundle.
+    """
+
+    __slots__ = ("end", "flows", "links", "rate")
+
+    def __init__(self, flows: list[Flow], links: frozenset[int], end: float) -> None:
+        self.flows, self.links, self.end, self.rate = flows, links, end, 1.0
+
+
 class FlowNet:
     """The flows that are under way.
 
@@ -88,24 +110,29 @@ class FlowNet:
         many: from so many flows on rates are computed by numpy.
 
     Attributes:
-        active: the flows that are under way, by key.
         classes: links that are alike, if flows are to be merged; set it before the first flow starts.
-        recomputed: how often rates were computed for flows that share.
+        recomputed: how often rates were found for flows that share.
     """
 
     def __init__(self, kernel: Kernel, capacities: Sequence[float], *, many: int = MANY) -> None:
         self.kernel, self.capacities = kernel, list(capacities)
         self._fair = Remembered(self.capacities, many)
-        self.active: dict[tuple[int, ...], Flow] = {}
+        self._active: dict[tuple[int, ...], Flow] = {}
         self.recomputed = 0
         self.classes: LinkClasses | None = None
         self._users: list[dict[Flow, None]] = [{} for _ in self.capacities]
         self._lines: dict[tuple[int, ...], deque[Flow]] = {}
         self._arrivals: dict[float, list[Flow]] = {}
-        self._ends: list[tuple[float, int, Flow]] = []
+        self._ends: list[tuple[float, int, Flow | _Bundle]] = []
+        self._bundles: list[_Bundle] = []
         self._ticks: set[float] = set()
         self._count = count()
         self._pushed = count()
+
+    @property
+    def active(self) -> dict[tuple[int, ...], Flow]:
+        """The flows that are under way, by key."""
+        return self._active | {flow.key: flow for bundle in self._bundles for flow in bundle.flows}
 
     def start(
         self,
@@ -160,12 +187,16 @@ class FlowNet:
         while ends and ends[0][0] <= edge:
             end, _, flow = heappop(ends)
             if flow.end == end and flow.rate:
-                self._leave(flow, changed)
+                if isinstance(flow, _Bundle):
+                    self._leave_together(flow)
+                else:
+                    self._leave(flow, changed)
         while (arrived := self._arrivals.pop(now, None)) is not None:
             if len(arrived) > 1:
                 arrived.sort(key=_COMING)
-            for flow in arrived:
-                self._come(flow, changed)
+            if len(arrived) < _FEW or not self._come_together(arrived, now):
+                for flow in arrived:
+                    self._come(flow, changed)
         self._ticks.discard(now)
         if changed:
             self._share(changed, now)
@@ -174,9 +205,60 @@ class FlowNet:
         if ends:
             self._tick_at(max(ends[0][0], now))
 
+    def _come_together(self, flows: list[Flow], now: float) -> bool:
+        """Make a bundle of flows in the order of their keys, if they are one."""
+        if self.classes is not None:
+            return False
+        before: tuple[int, ...] = ()
+        for flow in flows:
+            if flow.key <= before or flow.time != now or not flow.size or not flow.links:
+                return False
+            before = flow.key
+        found = self._fair.pattern(flows)
+        if found is None:
+            return False
+        rates, links = found
+        users = self._users
+        for link in links:
+            if users[link]:
+                return False
+        if not all(bundle.links.isdisjoint(links) for bundle in self._bundles):
+            return False
+        end = now + flows[0].size / rates[0]
+        for flow, rate in zip(flows, rates, strict=True):
+            if now + flow.size / rate != end:
+                return False
+        for flow, rate in zip(flows, rates, strict=True):
+            flow.rate, flow.end = rate, end
+        self.recomputed += 1
+        bundle = _Bundle(flows, links, end)
+        self._bundles.append(bundle)
+        heappush(self._ends, (end, next(self._pushed), bundle))
+        return True
+
+    def _leave_together(self, bundle: _Bundle) -> None:
+        self._bundles.remove(bundle)
+        bundle.rate = 0.0
+        for flow in bundle.flows:
+            flow.rate = 0.0
+            flow.done(flow.began, flow.end)
+
+    def _undo(self, bundle: _Bundle) -> None:
+        """Somebody comes to a link of the bundle's: from now on its flows are flows."""
+        self._bundles.remove(bundle)
+        bundle.rate = 0.0
+        for flow in bundle.flows:
+            self._active[flow.key] = flow
+            for link in flow.links:
+                self._users[link][flow] = None
+            self._ends_at(flow, flow.end)
+
     def _come(self, flow: Flow, changed: dict[int, None]) -> None:
+        if self._bundles:
+            for bundle in [bundle for bundle in self._bundles if not bundle.links.isdisjoint(flow.links)]:
+                self._undo(bundle)
         key = flow.key
-        if key in self.active:
+        if key in self._active:
             self._lines.setdefault(key, deque()).append(flow)
             return
         if not flow.size or not (flow.links or flow.limit < _FREE):
@@ -185,7 +267,7 @@ class FlowNet:
             return
         if self.classes is not None:
             self._merge(flow, self.classes)
-        self.active[key] = flow
+        self._active[key] = flow
         users = self._users
         for link in flow.links:
             users[link][flow] = None
@@ -199,11 +281,11 @@ class FlowNet:
         for link in flow.links:
             del users[link][flow]
             changed[link] = None
-        del self.active[key]
+        del self._active[key]
         flow.rate = 0.0
         flow.done(flow.began, flow.end)
         line = self._lines.get(key)
-        while line and key not in self.active:
+        while line and key not in self._active:
             follower = line.popleft()
             follower.began = follower.since = max(follower.time, flow.end)
             self._come(follower, changed)
@@ -214,7 +296,7 @@ class FlowNet:
         """Count the flow on one link of each class; if it splits classes, those under way are counted anew."""
         if classes.add(flow.use):
             users = self._users
-            for other in self.active.values():
+            for other in self._active.values():
                 for link in other.links:
                     del users[link][other]
                 other.links, other.units = classes.merged(other.use)

@@ -116,4 +116,4 @@ def test_patterns_that_come_again_are_remembered() -> None:
     assert remembered.rates([limited, Flow(0, 1)]) == [1.0, 2.0]  # other rules, although the links are the same
     for number in range(1000):  # it does not grow for ever
         remembered.rates([Flow(0)] * (number % 300 + 1))
-    assert len(remembered._rates) <= 256
+    assert len(remembered._known) <= 256

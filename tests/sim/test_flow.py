@@ -159,3 +159,48 @@ def test_what_is_carried_is_what_was_sent(history):
 def test_a_history_has_the_same_ends_with_loops_and_with_numpy(history):
     capacities, flows = history
     assert ends(capacities, flows, many=2) == ends(capacities, flows, many=10**9)
+
+
+# -- bundles --------------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def rounds(draw):
+    """Rounds of equal flows, as of collectives, and single flows that may come in between on the same links."""
+    capacities = draw(CAPACITIES)
+    uses = st.sets(st.integers(0, len(capacities) - 1), min_size=1).map(lambda s: tuple(sorted(s)))
+    moment = st.integers(0, 8).map(lambda n: n / 4)
+    flows = []
+    for time, use, size, number in draw(
+        st.lists(st.tuples(moment, uses, st.integers(1, 50), st.integers(4, 6)), min_size=1, max_size=3)
+    ):
+        flows += [(time, use, size)] * number
+    return capacities, flows + draw(st.lists(st.tuples(moment, uses, st.integers(0, 50)), max_size=3))
+
+
+@given(rounds())
+@settings(max_examples=200, deadline=None)
+def test_a_bundle_is_its_flows(history):
+    """With bundles and without: the same ends, bit for bit."""
+    with pytest.MonkeyPatch.context() as patch:
+        bundled = ends(*history)
+        patch.setattr("simdist.sim.flow._FEW", 10**9)
+        assert ends(*history) == bundled
+
+
+def test_a_bundle_is_undone_when_somebody_comes_to_its_links():
+    kernel = Kernel()
+    net = FlowNet(kernel, [8.0, 8.0])
+    found = {}
+    for index in range(4):
+        net.start(0.0, (index,), (0,), 4.0, lambda began, end, index=index: found.__setitem__(index, end))
+    net.start(1.0, (9,), (1,), 8.0, lambda began, end: found.__setitem__("elsewhere", end))
+    net.start(1.0, (5,), (0, 1), 1.6, lambda began, end: found.__setitem__("here", end))
+    kernel.env.step()
+    assert [flow.rate for flow in net.active.values()] == [2.0] * 4
+    assert len(net._bundles) == 1
+    kernel.env.step()
+    assert not net._bundles
+    assert [net.active[key].rate for key in ((0,), (5,), (9,))] == [1.6, 1.6, 6.4]
+    kernel.run(lambda task, error: None)
+    assert found == pytest.approx({0: 2.2, 1: 2.2, 2: 2.2, 3: 2.2, "here": 2.0, "elsewhere": 2.2}, rel=1e-12)
