@@ -46,6 +46,12 @@ class MpiEndpoint(StoppableEndpoint):
         with self._mutex:
             return self._mpi_wires.quiet
 
+    @property
+    def traffic(self) -> tuple[list[int], list[int]]:
+        """How many messages were sent to each rank, and how many have come from each."""
+        with self._mutex:
+            return self._mpi_wires.traffic
+
     def abort(self) -> None:
         """Tell every other rank that this one has failed."""
         with self._mutex:

@@ -20,6 +20,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
@@ -193,11 +194,33 @@ def _share(endpoint: MpiEndpoint, told: _Told) -> list[_Told]:
     try:
         everything: list[_Told] = [pickle.loads(each) for each in assembly.share(pickle.dumps(told), limit)]
         failed = any(each.report is not None for each in everything)
-        # Nobody goes before everything that was sent has arrived: the next run begins with empty channels.
-        assembly.meet(lambda: endpoint.quiet, limit)
+        _drain(endpoint, assembly, limit)
     except LateError:
         _give_up(endpoint.rank, told)
     return everything
+
+
+def _drain(endpoint: MpiEndpoint, assembly: Assembly, limit: Callable[[], float | None]) -> None:
+    """Return when everything that was sent has arrived, everywhere: the next run begins with empty channels.
+
+    That a send is complete says nothing: MPI may keep a small message. So messages are counted. What arrives may be answered, so
+    they are counted until two counts are equal.
+    """
+    before: list[Any] = []
+    while True:
+        counts = [pickle.loads(each) for each in assembly.share(pickle.dumps(endpoint.traffic), limit)]
+        due = [sent[endpoint.rank] for sent, _ in counts]
+        if counts == before and all(
+            sent[b] == counts[b][1][a] for a, (sent, _) in enumerate(counts) for b in range(len(counts))
+        ):
+            return
+        before = counts
+        assembly.meet(partial(_has_arrived, endpoint, due), limit)
+
+
+def _has_arrived(endpoint: MpiEndpoint, due: list[int]) -> bool:
+    """Whether so many messages have come from each rank, and nothing is under way."""
+    return endpoint.quiet and all(got >= want for got, want in zip(endpoint.traffic[1], due, strict=True))
 
 
 def _give_up(rank: int, told: _Told) -> None:

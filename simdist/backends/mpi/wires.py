@@ -65,6 +65,7 @@ class MpiLane:
             return False
         frame, sink, scratch, _ = self._coming
         self._coming = None
+        self._wires.arrived(self.peer)
         if scratch is None:
             sink.took(frame.nbytes)
         else:
@@ -123,6 +124,8 @@ class MpiWires:
         self._mpi, self._frames, self._data = mpi, frames, data
         self._lanes: dict[int, MpiLane] = {}
         self._outgoing: list[tuple[Any, Any, Sent | None]] = []  # request, what it sends (kept alive), what to call
+        self._sent = [0] * frames.size
+        self._received = [0] * frames.size
         self._status = mpi.Status()
         self._kicked = False
 
@@ -135,11 +138,21 @@ class MpiWires:
     def post(self, buffer: Any, peer: int, sent: Sent | None, *, payload: bool) -> None:
         """Start to send one message (under the mutex)."""
         carrier = self._data if payload else self._frames
+        self._sent[peer] += 1
         self._outgoing.append((carrier.Isend([buffer, self._mpi.BYTE], peer), buffer, sent))
 
     def receive(self, place: Any, peer: int) -> Any:
         """Start to receive a payload (under the mutex); returns MPI's request."""
         return self._data.Irecv([place, self._mpi.BYTE], peer)
+
+    def arrived(self, peer: int) -> None:
+        """One more message of that peer is here."""
+        self._received[peer] += 1
+
+    @property
+    def traffic(self) -> tuple[list[int], list[int]]:
+        """How many messages were sent to each rank, and how many have come from each."""
+        return list(self._sent), list(self._received)
 
     def watch(self, lane: Lane) -> bool:
         """MPI has what is to be sent: nobody has to look anew."""
@@ -177,6 +190,7 @@ class MpiWires:
             raw = bytearray(self._status.Get_count(self._mpi.BYTE))
             peer = self._status.Get_source()
             self._frames.Recv([raw, self._mpi.BYTE], peer)
+            self.arrived(peer)
             self._lanes[peer].take(raw)
         for lane in self._lanes.values():
             moved = (lane.busy and lane.look()) or moved

@@ -14,6 +14,7 @@ import numpy as np
 import simdist as sd
 import simdist.distributed as dist
 from simdist import nn, optim
+from simdist.backends.mpi import launcher
 from simdist.backends.mpi.assembly import Assembly, LateError
 from simdist.backends.mpi.endpoint import MpiEndpoint
 from simdist.backends.mpi.library import communicators, mpi, station, version
@@ -277,6 +278,49 @@ def failing():
     return told
 
 
+class LateComm:
+    """A communicator on which nothing shows for a moment after the rank's function has ended."""
+
+    def __init__(self, inner):
+        self.inner, self.hidden_until = inner, 0.0
+
+    def Iprobe(self, *arguments):
+        return time.monotonic() > self.hidden_until and self.inner.Iprobe(*arguments)
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+def late_arrivals():
+    """What a run has sent may arrive late: it must not meet the next run."""
+    made = []
+
+    class Wires(MpiWires):
+        def __init__(self, module, frames, data):
+            made.append(LateComm(frames))
+            super().__init__(module, made[-1], data)
+
+    class LateEndpoint(MpiEndpoint):
+        def end(self):
+            super().end()
+            made[-1].hidden_until = time.monotonic() + 0.15
+
+    def returns(rank, world_size):
+        return None
+
+    def talks(rank, world_size):
+        got = np.zeros(1)
+        if rank == 0:
+            dist.recv(got, src=1)
+        else:
+            time.sleep(0.05)
+            dist.send(np.ones(1), dst=0)
+        return got[0]
+
+    launcher.MpiWires, launcher.MpiEndpoint = Wires, LateEndpoint
+    return [run(fn).results for fn in (returns, talks, returns, talks)]
+
+
 def wrong_calls():
     def nothing(rank, world_size):
         return None
@@ -292,8 +336,6 @@ def wrong_calls():
 
 def late():
     """The last rank never calls ``sd.run``."""
-    from simdist.backends.mpi import launcher
-
     launcher.START_SECONDS = 0.3
     communicators()
     if RANK == SIZE - 1:
@@ -309,8 +351,6 @@ def late():
 
 def stuck():
     """One rank fails while another is in compiled code for long."""
-    from simdist.backends.mpi import launcher
-
     launcher.GRACE_SECONDS = 0.5
 
     def program(rank, world_size):

@@ -104,6 +104,10 @@ def test_a_failed_run_leaves_nothing_behind(failures):
     assert [told["after"] for told in failures] == [[0, 1, 2, 3]] * 4
 
 
+def test_what_arrives_late_does_not_meet_the_next_run(play):
+    assert play(2, "late_arrivals") == [[[None, None], [1.0, 0.0]] * 2] * 2
+
+
 def test_calls_that_do_not_fit(play):
     for told in play(2, "wrong_calls"):
         (a, few), (b, differ), (c, jitter) = told
