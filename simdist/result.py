@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from .backends.settings import MemoryUse
 from .cluster import Cluster
-from .cost.collective_use import CollectiveUse, collective_use
+from .cost.collective_use import CollectiveUse, collective_use, table_text
 from .cost.link_use import LinkUse, link_use
 from .trace import Trace, breakdown, steps
-from .units import format_bytes, format_rate, format_time
+from .units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ class Run:
         lines = [
             f"{self.name}: {self.world_size} ranks, {self.where()}, {format_time(self.time)} {measured}",
             breakdown.report_text(self.trace),
-            *self._collective_lines(),
+            *([table_text(use)] if (use := collective_use(self.trace)) else []),
         ]
         if number:
             last = steps.cut(self.trace, -1).end
@@ -174,18 +174,6 @@ class Run:
         """
         self.trace.need("table of collectives")
         return collective_use(self.trace)
-
-    def _collective_lines(self) -> list[str]:
-        rows = collective_use(self.trace) if self.trace.is_kept else []
-        if not rows:
-            return []
-        head = f"{'collectives':26} {'calls':>6} {'ranks':>6} {'bytes':>10} {'time':>10} {'algbw':>10} {'busbw':>10}"
-        lines = [
-            f"{row.collective:26} {row.num_calls:>6} {row.size:>6} {format_bytes(row.nbytes):>10} {format_time(row.seconds):>10} "
-            f"{_rate(row.algbw):>10} {_rate(row.busbw):>10}"
-            for row in rows
-        ]
-        return [head, *lines]
 
     # -- pictures ---------------------------------------------------------------------------------------------------
 
@@ -264,10 +252,6 @@ class Run:
         with path.open("wb") as file:
             pickle.dump({"simdist run": _FORMAT, "run": self}, file, protocol=5)
         return path
-
-
-def _rate(bandwidth: float | None) -> str:
-    return "-" if bandwidth is None else format_rate(bandwidth)
 
 
 def load_run(path: str | Path) -> Run:

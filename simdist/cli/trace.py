@@ -93,9 +93,11 @@ def _facts(recorded: Any) -> dict[str, Any]:
 def _texts(recorded: Any, report: bool, at: float | None) -> dict[str, str]:
     texts = {}
     if report:
+        from simdist.cost.collective_use import collective_use, table_text
         from simdist.trace.breakdown import report_text
 
-        texts["report"] = report_text(recorded)
+        use = collective_use(recorded)
+        texts["report"] = "\n".join([report_text(recorded), *([table_text(use)] if use else [])])
     if at is not None:
         from simdist.trace.at import at as moment
 

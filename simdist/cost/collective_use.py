@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 from simdist.trace.rows import Row, Rows
 from simdist.trace.span import MAIN
 from simdist.trace.trace import Trace
+from simdist.units import format_bytes, format_rate, format_time
 
 from .bandwidth import bandwidths
 
-__all__ = ["CollectiveUse", "collective_use", "rate", "rated"]
+__all__ = ["CollectiveUse", "collective_use", "rate", "rated", "table_text"]
 
 
 class CollectiveUse(NamedTuple):
@@ -136,3 +137,15 @@ def collective_use(trace: Trace) -> list[CollectiveUse]:
         both = bandwidths(collective, size, nbytes, seconds)
         table.append(CollectiveUse(collective, size, len(calls), nbytes, seconds, both.get("algbw"), both.get("busbw")))
     return table
+
+
+def table_text(rows: Sequence[CollectiveUse]) -> str:
+    """The table of a report, with a head; for a person."""
+    lines = [f"{'collectives':26} {'calls':>6} {'ranks':>6} {'bytes':>10} {'time':>10} {'algbw':>10} {'busbw':>10}"]
+    for row in rows:
+        both = ["-" if rate is None else format_rate(rate) for rate in (row.algbw, row.busbw)]
+        lines.append(
+            f"{row.collective:26} {row.num_calls:>6} {row.size:>6} {format_bytes(row.nbytes):>10} "
+            f"{format_time(row.seconds):>10} {both[0]:>10} {both[1]:>10}"
+        )
+    return "\n".join(lines)

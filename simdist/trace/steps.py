@@ -17,24 +17,36 @@ __all__ = ["count", "cut", "ends"]
 
 def ends(trace: Trace, rank: int) -> list[float]:
     """When each of the rank's steps ended, seconds."""
+    return _ends_of_all(trace)[rank]
+
+
+def _ends_of_all(trace: Trace) -> list[list[float]]:
+    """The ends of every rank's steps, from one look at all rows."""
+    programs: list[list[tuple[float, float, str]]] = [[] for _ in range(trace.world_size)]
+    for rank, stream, kind, _, start, end, _ in trace.span_rows:
+        if stream == MAIN:
+            programs[rank].append((start, end, kind))
+    return [_ends(sorted(program, key=lambda part: part[:2])) for program in programs]
+
+
+def _ends(program: list[tuple[float, float, str]]) -> list[float]:
     found: list[float] = []
     updating = False
-    rows = (row for row in trace.span_rows if row[0] == rank and row[1] == MAIN)
-    for row in sorted(rows, key=lambda row: (row[4], row[5])):
-        if row[2] == "optimizer":
+    for _, end, kind in program:
+        if kind == "optimizer":
             if updating:
-                found[-1] = row[5]
+                found[-1] = end
             else:
-                found.append(row[5])
+                found.append(end)
             updating = True
-        elif row[2] != "launch":
+        elif kind != "launch":
             updating = False
     return found
 
 
 def count(trace: Trace) -> int:
     """The number of steps that every rank has done."""
-    return min((len(ends(trace, rank)) for rank in range(trace.world_size)), default=0)
+    return min(map(len, _ends_of_all(trace)), default=0)
 
 
 def cut(trace: Trace, step: int) -> Trace:
@@ -49,19 +61,18 @@ def cut(trace: Trace, step: int) -> Trace:
         IndexError: there is no such step.
     """
     trace.need("step to look at")
-    number = count(trace)
+    found = _ends_of_all(trace)
+    number = min(map(len, found), default=0)
     if not -number <= step < number:
         raise IndexError(
             f"there is no step {step}: the run has {number} steps (a step ends with an optimizer's updates)."
         )
     step %= number
+    windows = [([0.0, *own][step], own[step]) for own in found]
     rows: list[tuple[Any, ...]] = []
-    longest = 0.0
-    for rank in range(trace.world_size):
-        found = ends(trace, rank)
-        start, end = ([0.0, *found][step], found[step])
-        longest = max(longest, end - start)
-        for row in trace.span_rows:
-            if row[0] == rank and row[5] > start and row[4] < end:
-                rows.append((*row[:4], max(row[4], start) - start, min(row[5], end) - start, row[6]))
+    for row in trace.span_rows:
+        start, end = windows[row[0]]
+        if row[5] > start and row[4] < end:
+            rows.append((*row[:4], max(row[4], start) - start, min(row[5], end) - start, row[6]))
+    longest = max(end - start for start, end in windows)
     return Trace(rows, world_size=trace.world_size, end=longest, meta=trace.meta)

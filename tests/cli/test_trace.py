@@ -31,6 +31,14 @@ def test_the_same_as_json(call, saved: Path, program: Path) -> None:
     assert facts["bytes_sent"] > 0
 
 
+def test_the_report_has_the_collectives_of_the_run(call, saved: Path, program: Path) -> None:
+    report = sd.run(load(f"{program}:total"), world_size=3).report().splitlines()
+    at = next(index for index, line in enumerate(report) if line.startswith("collectives "))
+    shown = call("trace", saved, "--report").output.splitlines()
+    assert shown[-2:] == report[at : at + 2]
+    assert shown[-1].split()[:3] == ["all_reduce", "1", "3"]
+
+
 def test_a_good_trace_passes_the_check(call, saved: Path) -> None:
     shown = call("trace", saved, "--check")
     assert (shown.exit_code, shown.output) == (0, f"{saved}: a valid trace\n")

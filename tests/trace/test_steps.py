@@ -65,3 +65,20 @@ def test_the_parts_sum_to_the_step_time():
     assert "3 steps" in run.report()
     assert "step 2" in run.report(step=2)
     assert run.report(step=-1) == run.report(step=2)
+
+
+def test_many_ranks_are_looked_at_once():
+    """The rows are read a fixed number of times, not once for each rank."""
+
+    class Counted(list):
+        reads = 0
+
+        def __iter__(self):
+            Counted.reads += 1
+            return super().__iter__()
+
+    trace = Trace([], world_size=50, end=9.0)
+    trace.span_rows = Counted([row for rank in range(50) for row in rows(rank, *STEP, *STEP)])
+    assert steps.count(trace) == 2
+    assert steps.cut(trace, 1).end == 4.5
+    assert Counted.reads <= 3
