@@ -7,7 +7,7 @@ the same time the lowest rank is first. Each touch takes a microsecond, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simdist.errors import DistTimeoutError
@@ -56,21 +56,21 @@ class Turns:
         for task in sorted(self._pending.pop(time), key=lambda task: -task.rank):
             self._kernel.wake(task)  # the last one that is woken runs first
 
-    def wait(self, task: Task, ready: Callable[[], bool], what: str) -> None:
-        """Return at the time at which ``ready()`` has become true."""
+    def wait(self, task: Task, ready: Callable[[], bool], what: str) -> int:
+        """Return at the time at which ``ready()`` has become true: the rank that has made it so."""
         self._waiting[task] = ready
         try:
-            self._kernel.wait(task, Waiting(what))
+            return int(self._kernel.wait(task, Waiting(what)))
         finally:
             self._waiting.pop(task, None)
 
-    def changed(self) -> None:
-        """Somebody has changed something now: wake those who have waited for it."""
+    def changed(self, rank: int) -> None:
+        """``rank`` may have changed something now: wake those who have waited for it."""
         now = self._kernel.env.now
         for task in [task for task, ready in self._waiting.items() if ready()]:
             del self._waiting[task]
             task.now = max(task.now, now)
-            self._kernel.wake(task)
+            self._kernel.wake(task, rank)
 
 
 class Commons:
@@ -113,17 +113,18 @@ class Commons:
         rank, turns = self._rank, self._rank.site.turns
         task = rank.main
         began = task.now
+        by: list[int] = []
         try:
             turns.take(task)
             while ready is not None and not ready():
                 rest = None if limit is None else max(0.0, began + limit - task.now)
                 with deadline(rank.kernel, task, rest, lambda: DistTimeoutError(self._late(began, what, limit))):
-                    turns.wait(task, ready, what)
+                    by = [turns.wait(task, ready, what)]
                 turns.take(task)
         finally:
-            self._note("wait", what, began)
+            self._note("wait", what, began, by)
         answer = action()
-        turns.changed()
+        turns.changed(rank.rank)
         began = task.now
         rank.kernel.advance(task, TOUCH_SECONDS)
         self._note("communication", what, began)
@@ -133,7 +134,9 @@ class Commons:
         assert limit is not None
         return f"rank {self._rank.rank} at {format_time(began + limit)}: {what} took longer than {format_time(limit)}."
 
-    def _note(self, kind: str, what: str, began: float) -> None:
+    def _note(self, kind: str, what: str, began: float, by: Sequence[int] = ()) -> None:
+        """A row of the trace, with the rank that ended a waiting."""
         rank = self._rank
         if rank.spans is not None and rank.main.now > began:
-            rank.spans.append((rank.rank, MAIN, kind, what, began, rank.main.now, {"op": what}))
+            details = {"op": what, "for": list(by)} if by else {"op": what}
+            rank.spans.append((rank.rank, MAIN, kind, what, began, rank.main.now, details))

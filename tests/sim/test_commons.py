@@ -102,3 +102,16 @@ def test_any_program_of_notes_sees_the_same_with_lazy_clocks_and_with_strict_one
     lazy, strict = (sd.run(program, HashStore(), world_size=len(programs), strict=strict) for strict in (False, True))
     assert lazy.results == strict.results
     assert [tuple(s) for s in lazy.trace] == [tuple(s) for s in strict.trace]
+
+
+def test_the_critical_path_leads_through_who_has_set_the_key():
+    def program(rank, world_size, store):
+        if rank == 1:
+            sd.compute(seconds=2e-3)
+            store.set("done", "")
+        store.wait(["done"])
+
+    run = sd.run(program, HashStore(), world_size=3)
+    steps = [(step.rank, step.kind) for step in run.critical_path().steps]
+    assert (1, "compute") in steps
+    assert [s.details["for"] for s in run.trace if s.kind == "wait"] == [[1], [1]]

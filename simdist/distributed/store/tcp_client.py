@@ -74,18 +74,27 @@ class TCPClient:
     def _ask(self, question: list[Any], patience: float) -> dict[str, Any]:
         try:
             with self._one_at_a_time:
-                self._socket.settimeout(patience)
-                self._socket.sendall(packed(question))
-                line = self._lines.readline()
-            if not line:
-                raise ConnectionError("the connection was closed")
-        except OSError as error:
+                line = self._exchange(packed(question), patience)
+        except (OSError, ValueError) as error:  # ValueError: an earlier failure has closed the file
             raise DistNetworkError(
                 f"TCPStore: the server at {self._address} is gone ({error}). It ends with the process of the rank that made "
                 "it with is_master=True: that rank must be the last to leave."
             ) from error
         answer: dict[str, Any] = unpacked(line)
         return answer
+
+    def _exchange(self, question: bytes, patience: float) -> bytes:
+        """Send a line and read one. If that fails half-way the connection is over: the next line would answer this question."""
+        try:
+            self._socket.settimeout(patience)
+            self._socket.sendall(question)
+            line = self._lines.readline()
+            if not line:
+                raise ConnectionError("the connection was closed")
+        except BaseException:
+            self.close()
+            raise
+        return line
 
     def close(self) -> None:
         """End the connection."""

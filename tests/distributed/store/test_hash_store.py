@@ -31,8 +31,9 @@ def test_a_simulated_rank_waits_and_the_others_go_on(strict):
 
     run = sd.run(program, world_size=3, strict=strict)
     assert run.results == [None, ("now", 2.0), (False, 0.5)]
-    waits = [(s.rank, s.kind, s.name, s.start, s.end) for s in run.trace if s.kind == "wait"]
-    assert waits == [(1, "wait", "store.get('go')", 0.0, 2.0)]
+    waits = [(s.rank, s.kind, s.name, s.start, s.end, s.details["for"]) for s in run.trace if s.kind == "wait"]
+    assert waits == [(1, "wait", "store.get('go')", 0.0, 2.0, [0])]
+    assert "waits for rank 0: store.get('go')" in str(run.at(1.0))
 
 
 def test_a_key_that_nobody_will_set_is_a_deadlock():

@@ -1,12 +1,17 @@
 """What every kind of store does, each of them outside a run."""
 
+import tempfile
 import threading
 from datetime import timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import simdist as sd
 from simdist.distributed import FileStore, HashStore, PrefixStore, Store, TCPStore
 from simdist.distributed.store.store import as_bytes
+from simdist.errors import DistStoreError
 
 
 @pytest.fixture(params=["hash", "prefix", "file", "tcp"])
@@ -55,3 +60,42 @@ def test_the_timeout_is_torch_s_until_it_is_changed(store):
     assert store.timeout == timedelta(milliseconds=5)
     assert isinstance(store, Store)
     assert (as_bytes("ä"), as_bytes(bytearray(b"x"))) == ("ä".encode(), b"x")
+
+
+keys = st.sampled_from(["a", "b", "c/d"])
+values = st.sampled_from(["", "1", "x", "12"])
+questions = st.one_of(
+    st.tuples(st.just("set"), keys, values),
+    st.tuples(st.just("add"), keys, st.integers(-3, 3)),
+    st.tuples(st.just("append"), keys, values),
+    st.tuples(st.just("compare_set"), keys, values, values),
+    st.tuples(st.sampled_from(["get", "delete_key"]), keys),
+    st.tuples(st.sampled_from(["check", "wait", "multi_get"]), st.lists(keys, max_size=2)),
+    st.tuples(st.just("multi_set"), st.just(["a", "b"]), st.tuples(values, values)),
+    st.tuples(st.just("list_keys")),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(questions, max_size=12))
+def test_all_kinds_answer_any_questions_alike(asked):
+    def answers(kind):
+        kind.set_timeout(0.0)
+        found = []
+        for name, *arguments in asked:
+            try:
+                found.append(getattr(kind, name)(*arguments))
+            except (DistStoreError, ValueError) as error:
+                found.append(type(error).__name__)
+        return found
+
+    with tempfile.TemporaryDirectory() as folder:
+        kinds = [
+            HashStore(),
+            PrefixStore("p", HashStore()),
+            FileStore(f"{folder}/f"),
+            TCPStore("127.0.0.1", 0, 1, True),
+        ]
+        first, *others = [answers(kind) for kind in kinds]
+        simulated = sd.run(lambda rank, world_size: answers(TCPStore("h", 0, 1, True)), world_size=1).results[0]
+    assert [first] * 4 == [*others, simulated]

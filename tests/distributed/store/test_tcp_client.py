@@ -3,6 +3,7 @@ import time
 
 import pytest
 
+from simdist.distributed.store import tcp_client
 from simdist.distributed.store.tcp_client import TCPClient
 from simdist.distributed.store.tcp_server import TCPServer
 from simdist.errors import DistNetworkError
@@ -37,4 +38,14 @@ def test_the_server_goes_away():
     server.close()
     with pytest.raises(DistNetworkError, match=r"the server at .* is gone .*must be the last to leave"):
         client.do("get", ("k",), None)
-    client.close()
+
+
+def test_a_question_that_was_given_up_is_not_answered_later(monkeypatch):
+    server = TCPServer("127.0.0.1", 0)
+    client = TCPClient("127.0.0.1", server.port, 5.0)
+    monkeypatch.setattr(tcp_client, "_GRACE", -0.4)
+    with pytest.raises(DistNetworkError, match="timed out"):
+        client.do("get", ("late",), 0.5)
+    with pytest.raises(DistNetworkError, match=r"the server at .* is gone"):
+        client.do("num_keys", (), 5.0)
+    server.close()
