@@ -13,14 +13,25 @@ from simdist.backends.registry import register_backend, unregister_backend
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_backend.py"
 
 
+def _module(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="session")
 def own():
     """The module of the example."""
-    spec = importlib.util.spec_from_file_location("own_backend", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = _module("own_backend", EXAMPLE)
     unregister_backend("queues")
     return module
+
+
+@pytest.fixture(scope="session")
+def transports():
+    """The module beside this one."""
+    return _module("transports", Path(__file__).with_name("transports.py"))
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 
 import pytest
 
-from simdist.conformance import check_transport
+from simdist.conformance import check, check_transport
 
 
 def faults(factory, seconds=0.6):
@@ -25,7 +26,7 @@ def test_queues_keep_all_rules(own):
     ("kind", "rule", "text"),
     [
         ("reordering", "order", r"rule 1: .*Messages 0 to 19 were sent with one tag, and arrived as \[1, 0, 3, 2,"),
-        ("losing", "order", r"rule 1: .*the receive of message 18 of 20 from rank 0 did not end within 0\.6 s"),
+        ("losing", "order", r"rule 1: .*The receive of message 18 of 20 from rank 0 did not end within 0\.6 s"),
         ("doubling", "order", r"rule 1: .*arrived as \[0, 1, 2, 3, 4, 5, 6, 6, 7"),
         ("spoiling", "order", r"rule 1: .*Message 6 of 20 arrived with other contents"),
         ("tagless", "tags", r"rule 2: .*the receive for \(1000000, 2, 1000000000\) took another one"),
@@ -34,8 +35,8 @@ def test_queues_keep_all_rules(own):
         ("overflowing", "sizes", r"rule 4: .*A message of 1 bytes was written beyond the end of its array"),
         ("patient", "limits", r"rule 5: wait\(timeout\) raises TimeoutError.*did not come to an end within 1\.8 s"),
         ("impatient", "limits", r"rule 5: .*wait\(0\.05\) of a receive returned, though nothing had been sent"),
-        ("forgetful", "limits", r"rule 5: .*a receive that had been waited for in vain did not end within 0\.6 s"),
-        ("blocking", "both ways at once", r"rule 5: .*rank \d's send did not end within 0\.6 s"),
+        ("forgetful", "limits", r"rule 5: .*A receive that had been waited for in vain did not end within 0\.6 s"),
+        ("blocking", "both ways at once", r"rule 5: .*Rank \d's send did not end within 0\.6 s"),
     ],
 )
 def test_a_fault_is_found_by_its_rule(broken, kind, rule, text):
@@ -74,3 +75,22 @@ def test_it_does_not_take_for_ever(broken):
     began = time.monotonic()
     faults(broken("patient"), seconds=0.2)
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("kind", ["files", "rendezvous", "lazy"])
+def test_transports_of_other_kinds_keep_the_rules_and_carry_programs(kind, transports, register, tmp_path):
+    """A disk; arrays that are copied when both sides are there; sockets that move only while somebody waits."""
+    numbers = itertools.count()
+
+    def files(size):
+        directory = tmp_path / str(next(numbers))
+        directory.mkdir()
+        return [transports.FileTransport(rank, size, directory) for rank in range(size)]
+
+    factory = files if kind == "files" else getattr(transports, kind)
+    register(factory)
+    report = check(
+        "mine", world_sizes=(3,), only="^all_to_all|^messages: (order|any)|^groups: two|^mistake: another tag"
+    )
+    assert report.passed, str(report)
+    assert len(report.findings) == 8 + 6

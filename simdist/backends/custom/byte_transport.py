@@ -9,7 +9,7 @@ complete when they are received, comparisons of both sides and time-outs are mad
 3. A message holds what the buffer held when ``isend`` was called; when the send's ``wait`` has returned the buffer is free.
 4. ``irecv`` gets exactly as many bytes as it has room for: both sides know the size.
 5. ``wait()`` returns when the work is done, ``wait(timeout)`` raises ``TimeoutError`` if that takes longer; it may be called
-   again. No send waits for ever once its receive is posted.
+   again. No send waits for ever once its receive is waited for; a message may stay where it is until somebody waits.
 6. Calls come from several threads, one for each peer and direction.
 """
 
