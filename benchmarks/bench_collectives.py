@@ -91,7 +91,7 @@ def main() -> None:
         f"ring of 1,024 ranks, steps: {ratio:.2f} x a numpy loop of as many rounds (goal 20); {2 * (RANKS - 1)} rounds"
     )
     buffers = [np.zeros(1 << 18, np.float32) for _ in range(64)]
-    for network in ("formula", "steps"):
+    for network in ("formula", "coflow", "steps"):
         ratios = []
         for _ in range(ROUNDS):
             bare = min(by_hand(buffers) for _ in range(3))
