@@ -22,18 +22,14 @@ nothing can be read from them. (1 GB on 64 ranks would need 64 GB.) ``x.nbytes``
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
-import numpy as np
-
+from simdist.learn import summing
 from simdist.learn.case import Case
 from simdist.learn.classroom import all_reduce_bound, least_all_reduce
 from simdist.learn.exercise import Exercise
 from simdist.learn.rule import Rule
-from simdist.tensor import MetaArray
 
-__all__ = ["EXERCISE", "SIZES", "STARTER", "factor", "given", "program", "spec"]
+__all__ = ["EXERCISE", "SIZES", "STARTER", "factor"]
 
 SIZES = (2**10, 2**14, 2**18, 2**22, 2**30)
 """Bytes of the measured buffers, n."""
@@ -74,27 +70,6 @@ def factor(case: Case) -> float:
     return 2.8 if 2**14 < case.nbytes < 2**22 else 1.25
 
 
-def given(case: Case, rank: int) -> Any:
-    """The buffer of a rank: float64 (size,); without numbers if it is large."""
-    if case.is_meta:
-        return MetaArray((case.size,), np.float64)
-    return np.random.default_rng([case.seed, rank]).standard_normal(case.size)
-
-
-def spec(case: Case) -> list[Any]:
-    """The sum over all ranks, in order of rank, once for each rank."""
-    total = given(case, 0)
-    for rank in range(1, case.world_size):
-        total = total + given(case, rank)
-    return [total] * case.world_size
-
-
-def program(fn: Callable[..., Any], x: Any, case: Case, rank: int) -> Any:
-    """Call the learner's function once; the result is what it left in the buffer."""
-    fn(x, rank, case.world_size)
-    return x
-
-
 def _measured(world_size: int, nbytes: int, seed: int) -> Case:
     return Case(world_size, nbytes // 8, seed, measured=True, nbytes=nbytes, is_meta=nbytes > LARGE)
 
@@ -119,13 +94,11 @@ EXERCISE = Exercise(
         Case(16, 1_003, 75),
         Case(4, 600_011, 76),
     ),
-    given=given,
-    spec=spec,
-    program=program,
+    given=summing.given,
+    spec=summing.spec,
+    program=summing.program,
     rules=(
-        Rule("numbers", lambda _: 1e-12, everywhere=True),
-        Rule("agreement", lambda _: 0.0, everywhere=True),
-        Rule("collectives", lambda _: 0.0, everywhere=True),
+        *summing.RULES,
         Rule(
             "time", lambda case: factor(case) * all_reduce_bound(case.world_size, case.nbytes),
             lambda case: least_all_reduce(case.world_size, case.nbytes), formula="1.25 or 2.8 of the bound",

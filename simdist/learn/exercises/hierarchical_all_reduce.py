@@ -25,16 +25,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from simdist.cluster import Cluster
+from simdist.learn import summing
 from simdist.learn.case import Case
 from simdist.learn.classroom import ALPHA, BANDWIDTH, FABRIC, NEAR, about, two_levels
 from simdist.learn.exercise import Exercise
 from simdist.learn.rule import Rule
 from simdist.units import MB, format_bytes, format_time
 
-__all__ = ["EXERCISE", "STARTER", "card", "flat_ring", "given", "machines", "program", "spec"]
+__all__ = ["EXERCISE", "STARTER", "card", "flat_ring", "machines", "program"]
 
 STARTER = '''\
 import numpy as np
@@ -78,19 +77,6 @@ def machines(case: Case) -> Cluster:
     return two_levels(case.world_size // case.per_node, case.per_node, case.scale)
 
 
-def given(case: Case, rank: int) -> Any:
-    """The buffer of a rank: float64 (size,)."""
-    return np.random.default_rng([case.seed, rank]).standard_normal(case.size)
-
-
-def spec(case: Case) -> list[Any]:
-    """The sum over all ranks, in order of rank, once for each rank."""
-    total = np.zeros(case.size)
-    for rank in range(case.world_size):
-        total = total + given(case, rank)
-    return [total] * case.world_size
-
-
 def program(fn: Callable[..., Any], x: Any, case: Case, rank: int) -> Any:
     """Call the learner's function once; the result is what it left in the buffer."""
     fn(x, rank, case.world_size, case.per_node)
@@ -116,13 +102,11 @@ EXERCISE = Exercise(
         Case(6, 4, 86, per_node=3),
         Case(8, 101, 87, per_node=8),
     ),
-    given=given,
-    spec=spec,
+    given=summing.given,
+    spec=summing.spec,
     program=program,
     rules=(
-        Rule("numbers", lambda _: 1e-12, everywhere=True),
-        Rule("agreement", lambda _: 0.0, everywhere=True),
-        Rule("collectives", lambda _: 0.0, everywhere=True),
+        *summing.RULES,
         Rule(
             "time",
             lambda case: flat_ring(case) / 2,

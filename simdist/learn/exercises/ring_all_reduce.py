@@ -19,18 +19,14 @@ full size, and bytes are shown at full size.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
+from simdist.learn import summing
 from simdist.learn.case import Case
 from simdist.learn.classroom import all_reduce_bound
 from simdist.learn.exercise import Exercise
 from simdist.learn.rule import Rule
 from simdist.units import MB
 
-__all__ = ["EXERCISE", "STARTER", "bound", "given", "program", "spec"]
+__all__ = ["EXERCISE", "STARTER", "bound"]
 
 STARTER = '''\
 import numpy as np
@@ -63,25 +59,6 @@ def bound(case: Case) -> float:
     return all_reduce_bound(case.world_size, case.nbytes)
 
 
-def given(case: Case, rank: int) -> Any:
-    """The buffer of a rank: float64 (size,)."""
-    return np.random.default_rng([case.seed, rank]).standard_normal(case.size)
-
-
-def spec(case: Case) -> list[Any]:
-    """The sum over all ranks, in order of rank, once for each rank."""
-    total = np.zeros(case.size)
-    for rank in range(case.world_size):
-        total = total + given(case, rank)
-    return [total] * case.world_size
-
-
-def program(fn: Callable[..., Any], x: Any, case: Case, rank: int) -> Any:
-    """Call the learner's function once; the result is what it left in the buffer."""
-    fn(x, rank, case.world_size)
-    return x
-
-
 def _share(case: Case) -> float:
     """Bytes that each rank sends: 2 (p-1) n/p."""
     return 2 * (case.world_size - 1) * case.nbytes / case.world_size
@@ -101,13 +78,11 @@ EXERCISE = Exercise(
         Case(5, 3, 25),
         Case(8, 8, 26),
     ),
-    given=given,
-    spec=spec,
-    program=program,
+    given=summing.given,
+    spec=summing.spec,
+    program=summing.program,
     rules=(
-        Rule("numbers", lambda _: 1e-12, everywhere=True),
-        Rule("agreement", lambda _: 0.0, everywhere=True),
-        Rule("collectives", lambda _: 0.0, everywhere=True),
+        *summing.RULES,
         Rule("time", lambda case: 1.05 * bound(case), bound, formula="1.05 of the bound"),
         Rule("sent", _share, _share, formula="2(p-1)n/p"),
         Rule("messages", lambda case: 2.0 * (case.world_size - 1), formula="2(p-1)"),

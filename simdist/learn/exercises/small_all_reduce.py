@@ -19,18 +19,15 @@ processors work for each message that they send or receive: hence the limit.)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
-import numpy as np
-
+from simdist.learn import summing
 from simdist.learn.case import Case
 from simdist.learn.classroom import least_all_reduce
 from simdist.learn.exercise import Exercise
 from simdist.learn.rule import Rule
 from simdist.units import us
 
-__all__ = ["EXERCISE", "STARTER", "given", "program", "spec"]
+__all__ = ["EXERCISE", "STARTER"]
 
 STARTER = '''\
 import numpy as np
@@ -64,25 +61,6 @@ def _rounds(case: Case) -> float:
     return math.log2(case.world_size)
 
 
-def given(case: Case, rank: int) -> Any:
-    """The buffer of a rank: float64 (size,)."""
-    return np.random.default_rng([case.seed, rank]).standard_normal(case.size)
-
-
-def spec(case: Case) -> list[Any]:
-    """The sum over all ranks, in order of rank, once for each rank."""
-    total = np.zeros(case.size)
-    for rank in range(case.world_size):
-        total = total + given(case, rank)
-    return [total] * case.world_size
-
-
-def program(fn: Callable[..., Any], x: Any, case: Case, rank: int) -> Any:
-    """Call the learner's function once; the result is what it left in the buffer."""
-    fn(x, rank, case.world_size)
-    return x
-
-
 EXERCISE = Exercise(
     name="small_all_reduce",
     title="write an all-reduce for small buffers",
@@ -96,13 +74,11 @@ EXERCISE = Exercise(
         Case(4, 1, 54),
         Case(8, 33, 55),
     ),
-    given=given,
-    spec=spec,
-    program=program,
+    given=summing.given,
+    spec=summing.spec,
+    program=summing.program,
     rules=(
-        Rule("numbers", lambda _: 1e-12, everywhere=True),
-        Rule("agreement", lambda _: 0.0, everywhere=True),
-        Rule("collectives", lambda _: 0.0, everywhere=True),
+        *summing.RULES,
         Rule("time", lambda _: LIMIT, lambda case: least_all_reduce(case.world_size, case.nbytes)),
         Rule("messages", _rounds, lambda _: 1.0, formula="log2 p"),
         Rule("received", _rounds, lambda _: 1.0, formula="log2 p"),

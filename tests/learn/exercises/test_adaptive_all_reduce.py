@@ -7,9 +7,10 @@ import pytest
 
 import simdist.distributed as dist
 from simdist.learn import Check, check
-from simdist.learn.exercises.adaptive_all_reduce import EXERCISE, SIZES, factor, given, spec
+from simdist.learn.exercises.adaptive_all_reduce import EXERCISE, SIZES, factor
 from simdist.learn.solutions import ring_all_reduce, small_all_reduce
 from simdist.learn.solutions.adaptive_all_reduce import halve_and_double, reference
+from simdist.learn.summing import given, spec
 from simdist.tensor import MetaArray
 
 

@@ -7,9 +7,10 @@ import pytest
 
 import simdist.distributed as dist
 from simdist.learn import check
-from simdist.learn.exercises.hierarchical_all_reduce import EXERCISE, card, flat_ring, given, machines, spec
+from simdist.learn.exercises.hierarchical_all_reduce import EXERCISE, card, flat_ring, machines
 from simdist.learn.solutions import small_all_reduce
 from simdist.learn.solutions.hierarchical_all_reduce import reference
+from simdist.learn.summing import given, spec
 
 
 def missed(fn: Any) -> list[str]:
