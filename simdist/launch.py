@@ -94,7 +94,7 @@ def run(
         cluster: the simulated machines: a name (``sd.clusters``), a ``Cluster``, a TOML file; None: ``"localhost"``.
             A named preset grows to as many nodes as the ranks need. Real backends take it too, and ignore its speed.
         backend: ``"sim"`` (simulated), ``"process"`` (local processes), ``"mpi"`` (the processes that ``mpiexec`` started: each
-            of them calls ``run``, and gets the whole ``Run``).
+            of them calls ``run``, and gets the whole ``Run``), or a name that was given to ``sd.register_backend``.
         seed: of all random numbers.
         device: ``"real"``, or ``"meta"`` for shapes only.
         network: level of the network simulation (``docs/network.md``). None: ``"messages"`` for up to 64 ranks, else

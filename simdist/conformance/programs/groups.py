@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -116,6 +118,24 @@ def _stores(rank: int, world_size: int) -> list[Any]:
     return told
 
 
+def _stores_on_disk(rank: int, world_size: int) -> list[Any]:
+    """A file that all ranks open; in simulation its name is enough."""
+    where: list[Any] = [tempfile.mkdtemp() if rank == 0 else None]
+    dist.broadcast_object_list(where, src=0)
+    store = dist.FileStore(f"{where[0]}/notes", world_size)
+    store.set(f"from {rank}", "x" * rank)
+    told: list[Any] = [store.get(f"from {peer}") for peer in range(world_size)]
+    store.add("came", 1)
+    dist.barrier()
+    told.append(store.add("came", 0))
+    dist.barrier()
+    del store
+    dist.barrier()
+    if rank == 0:
+        shutil.rmtree(where[0])
+    return told
+
+
 PROGRAMS: tuple[Program, ...] = (
     Program("groups: two at once, overlapping", _two_at_once),
     Program("groups: halves", _halves),
@@ -123,5 +143,6 @@ PROGRAMS: tuple[Program, ...] = (
     Program("groups: messages", _messages, least=2),
     Program("asynchronous: order", _asynchronous),
     Program("asynchronous: futures", _futures),
-    Program("stores", _stores),
+    Program("stores: over the network", _stores),
+    Program("stores: on a disk", _stores_on_disk),
 )

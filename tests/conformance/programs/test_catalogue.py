@@ -11,7 +11,7 @@ CALLS = set(
     "all_reduce reduce broadcast all_gather all_gather_into_tensor gather scatter reduce_scatter reduce_scatter_tensor "
     "all_to_all all_to_all_single send recv isend irecv P2POp batch_isend_irecv barrier monitored_barrier "
     "all_gather_object gather_object broadcast_object_list scatter_object_list send_object_list recv_object_list new_group "
-    "new_subgroups split_group get_rank get_global_rank get_process_group_ranks TCPStore PrefixStore".split()
+    "new_subgroups split_group get_rank get_global_rank get_process_group_ranks TCPStore PrefixStore FileStore".split()
 )
 
 

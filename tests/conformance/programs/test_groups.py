@@ -35,8 +35,10 @@ def test_equal_tags_of_two_groups_are_different_tags():
 
 
 def test_a_store_keeps_what_it_is_given():
-    results = sd.run(BY_NAME["stores"].fn, world_size=3).results
+    results = sd.run(BY_NAME["stores: over the network"].fn, world_size=3).results
     assert results == [[b"from rank 2", True, 3, True, False]] * 3
+    results = sd.run(BY_NAME["stores: on a disk"].fn, world_size=3).results
+    assert results == [[b"", b"x", b"xx", 3]] * 3
 
 
 def test_a_future_follows_its_work():
