@@ -40,6 +40,7 @@ from .comm.layout import FLAT, Layout
 from .comm.promise import keep, promise
 from .comm.rehearsal import rehearse
 from .comm.step import Step, Transfer
+from .cost.closed_forms import CLOSED_FORMS
 from .errors import UnknownNameError
 from .tensor import MetaArray
 from .units import format_bytes, format_time
@@ -155,6 +156,7 @@ class Standing(NamedTuple):
         num_messages: how many messages it sends.
         busiest: the most bytes that cross one directed link.
         distance: seconds over the lower bound (1.0: nobody can do better).
+        formula: its closed form on equal links, in the words of docs/algorithms.md; empty for a learner's own.
     """
 
     algorithm: str
@@ -162,6 +164,7 @@ class Standing(NamedTuple):
     num_messages: int
     busiest: int
     distance: float
+    formula: str
 
 
 @dataclass(frozen=True)
@@ -275,7 +278,8 @@ def _play(row: Algorithm, cluster: Cluster, size: int, nbytes: int, root: int, b
         for link in cluster.route(src, dst).links:
             crossing[link] += amount
     distance = seconds / bound if bound else 1.0
-    return Standing(row.name, seconds, count, max(crossing.values(), default=0), distance)
+    formula = CLOSED_FORMS[row.name].text if row.name in CLOSED_FORMS else ""
+    return Standing(row.name, seconds, count, max(crossing.values(), default=0), distance, formula)
 
 
 def _call(row: Algorithm, layout: Layout, ranks: tuple[int, ...], rank: int, nbytes: int, root: int) -> Call:

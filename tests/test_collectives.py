@@ -39,6 +39,9 @@ def test_a_learner_s_algorithm_stands_beside_the_others_and_runs_everywhere(regi
     league = sd.collectives.league("all_reduce", cluster="dgx-a100", world_size=8, nbytes=1 << 20)
     assert registered in [standing.algorithm for standing in league.standings]
     assert registered in str(league) and registered in league._repr_html_()
+    formulas = {standing.algorithm: standing.formula for standing in league.standings}
+    assert formulas["ring_all_reduce"] == "2(p-1) a + 2(p-1)/p n b" and formulas[registered] == ""
+    assert str(league).endswith(f'algorithms="auto" takes {league.auto}') and league.remark in league._repr_html_()
 
     def program(rank: int, world_size: int) -> float:
         x = np.full(10, float(rank))

@@ -20,7 +20,7 @@ from simdist.comm import DEFAULT
 from simdist.comm.choose import AUTO
 from simdist.errors import nearest
 
-__all__ = ["algorithms", "arguments", "given", "load", "pairs"]
+__all__ = ["algorithms", "arguments", "given", "load"]
 
 
 def load(spec: str) -> Callable[..., Any]:
@@ -106,25 +106,6 @@ def arguments(function: Callable[..., Any], pairs: Sequence[str]) -> dict[str, A
     return values
 
 
-def pairs(option: str, words: Sequence[str] | None) -> dict[str, str]:
-    """What an option that is repeated as ``key=value`` gives.
-
-    Args:
-        option: its name, for the text.
-        words: what was written.
-
-    Raises:
-        UsageError: a word without ``=``.
-    """
-    found = {}
-    for word in words or ():
-        key, equals, value = word.partition("=")
-        if not equals or not key or not value:
-            raise UsageError(f"{option} {word!r} is not key=value: for example {option} all_reduce=star_all_reduce.")
-        found[key] = value
-    return found
-
-
 def algorithms(words: Sequence[str] | None) -> dict[str, str]:
     """What ``--algorithm`` gives: ``auto``, ``collective=name``, or both (then what is named goes before ``auto``).
 
@@ -134,8 +115,18 @@ def algorithms(words: Sequence[str] | None) -> dict[str, str]:
     Raises:
         UsageError: neither of the two.
     """
-    named = pairs("--algorithm", [word for word in words or () if word != AUTO])
-    return (dict.fromkeys(DEFAULT, AUTO) if AUTO in (words or ()) else {}) | named
+    given = list(words or ())
+    found = dict.fromkeys(DEFAULT, AUTO) if AUTO in given else {}
+    for word in given:
+        collective, equals, name = word.partition("=")
+        if word != AUTO and not (equals and collective and name):
+            raise UsageError(
+                f"--algorithm {word!r} is neither auto nor collective=name: for example --algorithm "
+                "all_reduce=star_all_reduce."
+            )
+        if word != AUTO:
+            found[collective] = name
+    return found
 
 
 def given(**options: Any) -> dict[str, Any]:

@@ -150,5 +150,5 @@ def test_an_algorithm_is_named_for_each_collective_or_left_to_the_chooser() -> N
     chosen = algorithms(["all_reduce=ring_all_reduce", "auto"])
     assert chosen.pop("all_reduce") == "ring_all_reduce"
     assert chosen["broadcast"] == "auto" and set(chosen.values()) == {"auto"}
-    with pytest.raises(UsageError, match="--algorithm 'star' is not key=value"):
+    with pytest.raises(UsageError, match="--algorithm 'star' is neither auto nor collective=name"):
         algorithms(["star"])

@@ -209,7 +209,7 @@ def test_the_command_line(tmp_path: Any) -> None:
     assert shown.exit_code == 0, shown.output
     for words, text in (
         (["--algorithm", "all_reduce=sta_all_reduce"], "Did you mean 'star_all_reduce'"),
-        (["--algorithm", "star"], "--algorithm 'star' is not key=value"),
+        (["--algorithm", "star"], "--algorithm 'star' is neither auto nor collective=name"),
         (["--network", "step"], "Did you mean 'steps'"),
     ):
         shown = CliRunner().invoke(app(), ["run", f"{path}:f", *words])
