@@ -213,7 +213,7 @@ def timetable(calls: Sequence[Call], cluster: Cluster) -> Timetable:
     size = len(calls)
     if request.algorithm.ring and size > 1:
         return _ring(calls, cluster)
-    seen = rehearse(request.algorithm, size, request.root, request.layout)
+    seen = rehearse(request.algorithm, size, request.root, request.layout, values=False)
     chunk_bytes = _sizes(calls)
     ranks = request.members.ranks
     rounds = []

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from simdist.comm import ALGORITHMS, Algorithm, Step, Transfer
+from simdist.comm.layout import Layout
 from simdist.comm.rehearsal import Combined, Divided, Held, rehearse
 from simdist.errors import AlgorithmError
 
@@ -78,3 +79,12 @@ def uneven(rank: int, size: int) -> Iterator[Step]:
 def test_steps_that_do_not_fit(steps: object, text: str) -> None:
     with pytest.raises(AlgorithmError, match=re.escape(text)):
         rehearse(Algorithm("mine", "broadcast", steps), 2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["halving_doubling_all_reduce", "bruck_all_to_all", "chain_broadcast"])
+@pytest.mark.parametrize("size", [1, 5, 8])
+def test_without_values_the_rounds_are_the_same(name: str, size: int) -> None:
+    seen, bare = (rehearse(ALGORITHMS[name], size, 0, Layout(pieces=3), values=v) for v in (True, False))
+    assert [[e._replace(values=()) for e in group] for group in seen.rounds] == [list(group) for group in bare.rounds]
+    assert bare.begins == seen.begins
+    assert not bare.values and not bare.final
