@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "AlgorithmError",
+    "BufferInUseError",
     "ClusterError",
     "CollectiveMismatchError",
     "DeadlockError",
@@ -137,6 +138,10 @@ class MessageMismatchError(CollectiveMismatchError, ValueError):
 
     mine: bytes = b""
     theirs: bytes = b""
+
+
+class BufferInUseError(DistError):
+    """An array was touched while it belonged to an asynchronous operation: between the call and its ``wait()``."""
 
 
 class DeadlockError(DistError):

@@ -22,6 +22,8 @@ from simdist.backends import context
 from simdist.errors import GradientError
 from simdist.tensor import MetaArray, Tensor
 
+from .lent_array import LentArray, plain
+
 __all__ = ["array_of", "flatten", "in_place", "writeable"]
 
 _KINDS = "biufc"
@@ -48,6 +50,8 @@ def array_of(value: Any, what: str) -> Any:
 def _inside(value: Any, what: str) -> Any:
     """The array of a Tensor, or the plain array that a subclass of numpy's array is over its memory."""
     array = value.data if isinstance(value, Tensor) else value
+    if isinstance(array, LentArray):  # the caller is told below to which operation it belongs
+        return plain(array)
     if isinstance(array, np.ma.MaskedArray):
         world = context.current()
         raise TypeError(

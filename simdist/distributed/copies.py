@@ -19,6 +19,7 @@ from .array_list import one_per_rank, only_on_root
 from .buffer import array_of, flatten, in_place, writeable
 from .group import ProcessGroup
 from .issue import enter, issue, root_of
+from .loan import Lent
 from .work import Work
 
 __all__ = ["all_gather", "all_gather_into_tensor", "barrier", "broadcast", "gather", "scatter"]
@@ -47,7 +48,8 @@ def broadcast(
         return None
     root = root_of(found, src, group_src, "broadcast", ("src", "group_src"))
     flat, shape, finish = in_place(tensor, "broadcast: tensor", async_op)
-    return issue(found, "broadcast", flat, shape, None, finish, async_op, root=root, result=(tensor,))
+    lent: Lent = ((), (tensor,)) if found.members.rank == root else ((tensor,), ())
+    return issue(found, "broadcast", flat, shape, None, finish, async_op, root=root, result=(tensor,), lent=lent)
 
 
 def all_gather_into_tensor(
@@ -75,7 +77,7 @@ def all_gather_into_tensor(
     def write(flat: Any) -> None:
         target[...] = flat.reshape(target.shape)
 
-    return _all_gather(found, "all_gather_into_tensor", source, write, async_op)
+    return _all_gather(found, "all_gather_into_tensor", source, write, async_op, ((output_tensor,), (input_tensor,)))
 
 
 def all_gather(
@@ -99,11 +101,11 @@ def all_gather(
         for rank, target in enumerate(targets):
             target[...] = flat[rank * source.size : (rank + 1) * source.size].reshape(source.shape)
 
-    return _all_gather(found, "all_gather", source, write, async_op)
+    return _all_gather(found, "all_gather", source, write, async_op, (tensor_list, (tensor,)))
 
 
 def _all_gather(
-    group: ProcessGroup, name: str, source: Any, write: Callable[[Any], None], async_op: bool
+    group: ProcessGroup, name: str, source: Any, write: Callable[[Any], None], async_op: bool, lent: Lent
 ) -> Work | None:
     size, n = group.size(), source.size
     if isinstance(source, MetaArray):
@@ -111,7 +113,7 @@ def _all_gather(
     else:
         flat = np.empty(size * n, source.dtype)
         flat[group.members.rank * n : (group.members.rank + 1) * n] = source.reshape(-1)
-    return issue(group, name, flat, source.shape, None, lambda: write(flat), async_op, kind="all_gather")
+    return issue(group, name, flat, source.shape, None, lambda: write(flat), async_op, kind="all_gather", lent=lent)
 
 
 def gather(
@@ -148,8 +150,9 @@ def gather(
             target[...] = parts[rank].reshape(source.shape)
 
     return issue(
-        found, "gather", flat, source.shape, None, finish, async_op, root=root, copies=found.size(), parts=parts
-    )
+        found, "gather", flat, source.shape, None, finish, async_op, root=root, copies=found.size(), parts=parts,
+        lent=(gather_list or (), (tensor,)),
+    )  # fmt: skip
 
 
 def scatter(
@@ -186,8 +189,9 @@ def scatter(
         target[...] = flat.reshape(target.shape)
 
     return issue(
-        found, "scatter", flat, target.shape, None, finish, async_op, root=root, copies=found.size(), parts=parts
-    )
+        found, "scatter", flat, target.shape, None, finish, async_op, root=root, copies=found.size(), parts=parts,
+        lent=((tensor,), scatter_list or ()),
+    )  # fmt: skip
 
 
 def barrier(

@@ -75,7 +75,7 @@ def all_to_all_single(
     equal = output_split_sizes is None and input_split_sizes is None
     outgoing, incoming = _cut(sent, in_rows, row), _cut(received, out_rows, row)
     return _exchange(
-        found, name, source.shape if equal else None, sent, outgoing, incoming, finish, async_op, (output,)
+        found, name, source.shape if equal else None, sent, outgoing, incoming, finish, async_op, (output,), (input,)
     )
 
 
@@ -113,7 +113,9 @@ def all_to_all(
         for target, flat in zip(targets, incoming, strict=True):
             target[...] = flat.reshape(target.shape)
 
-    return _exchange(found, name, None, outgoing[0], outgoing, incoming, finish, async_op, output_tensor_list)
+    return _exchange(
+        found, name, None, outgoing[0], outgoing, incoming, finish, async_op, output_tensor_list, input_tensor_list
+    )
 
 
 def _exchange(
@@ -126,6 +128,7 @@ def _exchange(
     finish: Any,
     async_op: bool,
     result: Sequence[Any],
+    read: Sequence[Any],
 ) -> Work | None:
     """Copy the own block, and let the others travel. Without a shape that all share, blocks may differ in size."""
     me, size = group.members.rank, group.size()
@@ -141,7 +144,7 @@ def _exchange(
     block = flat if shape is None else outgoing[0]  # chunks that pass through are as large as the own ones
     return issue(
         group, name, block, shape, None, finish, async_op, kind="all_to_all", parts=parts, algorithm=algorithm,
-        nbytes=sum([part.nbytes for part in outgoing]), result=result,
+        nbytes=sum([part.nbytes for part in outgoing]), result=result, lent=(result, read),
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from simdist.comm.reduce_op import PremulSum, ReduceOp, reduction
 from simdist.errors import GroupError
 
 from .group import ProcessGroup, default_group, get_group_rank
+from .loan import NOTHING, Lender, Lent, lend, refuse_lent
 from .work import Work
 
 __all__ = ["enter", "issue", "root_of"]
@@ -80,6 +81,7 @@ def issue(
     cuts: tuple[int, ...] | None = None,
     algorithm: Algorithm | None = None,
     result: Any = None,
+    lent: Lent = NOTHING,
 ) -> Work | None:
     """Make the call and hand it to the backend.
 
@@ -99,8 +101,10 @@ def issue(
         cuts: where the chunks of ``flat`` begin and end, if they are not of one size.
         algorithm: the one that must do it, if only one can.
         result: the caller's arrays that hold the result, for ``Work.result()``.
+        lent: the caller's arrays and Tensors that this rank overwrites, and those that it reads: a checked run guards them.
 
     Raises:
+        BufferInUseError: one of the arrays belongs to another operation.
         TypeError, ReductionError: ``op`` is no reduction, or cannot be done on this dtype.
     """
     key = (name, shape, flat.dtype, op, root, cuts)
@@ -112,14 +116,18 @@ def issue(
             group.requests[key] = request
     if op.__class__ is PremulSum:
         np.multiply(flat, op.factor, out=flat)
-    sequence = group.sequence
+    world, sequence = group.world, group.sequence
+    if world.checked and "loans" in world.state:
+        refuse_lent(world, lambda: f"{request.label(sequence)} of group {request.members.name!r}", lent)
     group.sequence = sequence + 1
-    world = group.world
     where = place.caller() if world.checked else None
     late = async_op or group.timeout is not None
-    inner = world.collective(Call(request, sequence, flat, where, parts), late)
+    call = Call(request, sequence, flat, where, parts)
+    inner = world.collective(call, late)
     if late:
-        work = Work(world, inner, finish, group.timeout, result)
+        guarded = async_op and world.checked and lent is not NOTHING
+        loan = lend(Lender(world, call.full_label, where), lent) if guarded else None
+        work = Work(world, inner, finish, group.timeout, result, loan=loan)
         if async_op:
             return work
         work.wait()

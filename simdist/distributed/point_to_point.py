@@ -11,11 +11,13 @@ from typing import Any
 
 from simdist import place
 from simdist.comm.execute import USER_CHANNEL
+from simdist.comm.transport import tag_text
 from simdist.errors import GroupError
 
 from .buffer import array_of, flatten, writeable
 from .group import NOT_A_MEMBER, ProcessGroup, get_global_rank
 from .group import resolve as resolve_group
+from .loan import Lender, Lent, Loan, lend, refuse_lent
 from .work import Work
 
 __all__ = ["irecv", "isend", "peer_of", "recv", "send"]
@@ -57,7 +59,7 @@ def peer_of(
 def isend(
     tensor: Any, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0, group_dst: int | None = None
 ) -> Work:
-    """Start to send ``tensor`` (its contents at this call) to rank ``dst``.
+    """Start to send ``tensor`` (its contents at this call) to rank ``dst``; leave it alone until ``wait()``.
 
     Args:
         tensor: array or Tensor of any shape.
@@ -69,20 +71,38 @@ def isend(
     Raises:
         ValueError: no such rank, or the own one.
         TypeError: not an array.
+        BufferInUseError: the array is the result of an operation that has not been waited for.
     """
+    return _isend(tensor, dst, group, tag, group_dst, guarded=True)
+
+
+def _isend(
+    tensor: Any, dst: int | None, group: ProcessGroup | None, tag: int, group_dst: int | None, *, guarded: bool
+) -> Work:
     found = resolve_group(group, "isend")
     peer = peer_of(dst, found, group_dst, "isend", ("dst", "group_dst"))
     array = array_of(tensor, "isend: tensor")
     flat, _ = flatten(array, copy=False)
     world = found.world
-    tagged = (found.members.id, USER_CHANNEL, tag)
-    return Work(world, world.isend(flat.reshape(array.shape), peer, tagged, place.caller()), None, found.timeout)
+    tagged, where = (found.members.id, USER_CHANNEL, tag), place.caller()
+    what = f"{'isend' if guarded else 'send'} to rank {peer} ({tag_text(tagged)})"
+    loan = _guard(Lender(world, what, where), ((), (tensor,)), guarded)
+    inner = world.isend(flat.reshape(array.shape), peer, tagged, where)
+    return Work(world, inner, None, found.timeout, loan=loan)
+
+
+def _guard(lender: Lender, lent: Lent, guarded: bool) -> Loan | None:
+    """Refuse arrays that belong to another operation; let this one own them, unless the caller waits for it at once."""
+    if not lender.world.checked:
+        return None
+    refuse_lent(lender.world, lambda: lender.what, lent)
+    return lend(lender, lent) if guarded else None
 
 
 def irecv(
     tensor: Any, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0, group_src: int | None = None
 ) -> Work:
-    """Start to receive into ``tensor`` from rank ``src``; its contents change at ``wait()``.
+    """Start to receive into ``tensor`` from rank ``src``; its contents are there after ``wait()``.
 
     Without ``src`` and ``group_src`` it takes the message of whoever sends first: in simulation the earliest by the clock
     (of equally early ones that of the lowest rank), on a real backend whichever is there. ``Work.source_rank()`` tells
@@ -99,6 +119,12 @@ def irecv(
         ValueError, TypeError: as for ``isend``; a read-only array.
         MessageMismatchError: at ``wait()``, on both sides: another dtype or number of elements was sent.
     """
+    return _irecv(tensor, src, group, tag, group_src, guarded=True)
+
+
+def _irecv(
+    tensor: Any, src: int | None, group: ProcessGroup | None, tag: int, group_src: int | None, *, guarded: bool
+) -> Work:
     found = resolve_group(group, "irecv")
     source = _source(src, found, group_src)
     array = writeable(tensor, "irecv: tensor")
@@ -108,9 +134,12 @@ def irecv(
     def finish() -> None:
         array[...] = buffer
 
-    world = found.world
-    inner = world.irecv(buffer, source, (found.members.id, USER_CHANNEL, tag), place.caller())
-    return Work(world, inner, finish, found.timeout, (tensor,), receives=True)
+    world, where, tagged = found.world, place.caller(), (found.members.id, USER_CHANNEL, tag)
+    who = f"rank {source}" if isinstance(source, int) else "any rank"
+    what = f"{'irecv' if guarded else 'recv'} from {who} ({tag_text(tagged)})"
+    loan = _guard(Lender(world, what, where), ((tensor,), ()), guarded)
+    inner = world.irecv(buffer, source, tagged, where)
+    return Work(world, inner, finish, found.timeout, (tensor,), receives=True, loan=loan)
 
 
 def _source(src: int | None, group: ProcessGroup, group_src: int | None) -> int | tuple[int, ...]:
@@ -127,13 +156,13 @@ def send(
     tensor: Any, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0, group_dst: int | None = None
 ) -> None:
     """Send ``tensor`` to rank ``dst`` and return when that rank has posted its receive. Arguments as for ``isend``."""
-    isend(tensor, dst, group, tag, group_dst).wait()
+    _isend(tensor, dst, group, tag, group_dst, guarded=False).wait()
 
 
 def recv(
     tensor: Any, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0, group_src: int | None = None
 ) -> int:
     """Receive into ``tensor`` from rank ``src`` (None: from any) and return the sender's global rank; see ``irecv``."""
-    work = irecv(tensor, src, group, tag, group_src)
+    work = _irecv(tensor, src, group, tag, group_src, guarded=False)
     work.wait()
     return work.source_rank()

@@ -133,7 +133,7 @@ class Reducer:
         bucket.missing -= 1
         while self._next < len(self.buckets) and not self.buckets[self._next].missing:
             full = self.buckets[self._next]
-            full.work = reductions.all_reduce(full.buffer, group=self.group, async_op=True)
+            full.work = reductions.launch_all_reduce(full.buffer, self.group)
             self._next += 1
         if self._next == len(self.buckets):
             self._finish()

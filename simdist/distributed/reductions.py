@@ -20,9 +20,10 @@ from .array_list import as_list
 from .buffer import array_of, flatten, in_place, writeable
 from .group import ProcessGroup
 from .issue import enter, issue, root_of
+from .loan import Lent
 from .work import Work
 
-__all__ = ["all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"]
+__all__ = ["all_reduce", "launch_all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"]
 
 
 def all_reduce(
@@ -44,7 +45,15 @@ def all_reduce(
     if found is None:
         return None
     flat, shape, finish = in_place(tensor, "all_reduce: tensor", async_op)
-    return issue(found, "all_reduce", flat, shape, op, finish, async_op, result=(tensor,))
+    return issue(found, "all_reduce", flat, shape, op, finish, async_op, result=(tensor,), lent=((tensor,), ()))
+
+
+def launch_all_reduce(buffer: Any, group: ProcessGroup) -> Work:
+    """Start to sum a buffer that is the library's own: nobody can touch it, so nothing guards it."""
+    flat, shape, finish = in_place(buffer, "all_reduce: tensor", True)
+    work = issue(group, "all_reduce", flat, shape, ReduceOp.SUM, finish, True, result=(buffer,))
+    assert work is not None
+    return work
 
 
 def reduce(
@@ -76,7 +85,8 @@ def reduce(
         if found.members.rank == root:
             array[...] = flat.reshape(array.shape)
 
-    return issue(found, "reduce", flat, array.shape, op, finish, async_op, root=root, result=(tensor,))
+    lent: Lent = ((tensor,), ()) if found.members.rank == root else ((), (tensor,))
+    return issue(found, "reduce", flat, array.shape, op, finish, async_op, root=root, result=(tensor,), lent=lent)
 
 
 def reduce_scatter_tensor(
@@ -101,7 +111,8 @@ def reduce_scatter_tensor(
             f"rank {found.world.rank}: reduce_scatter_tensor: input {source.shape} must have {found.size()} times as many "
             f"elements as output {target.shape}: one part for each of the {found.size()} ranks."
         )
-    return _reduce_scatter(found, "reduce_scatter_tensor", target, source, source.shape, op, async_op)
+    lent: Lent = ((output,), (input,))
+    return _reduce_scatter(found, "reduce_scatter_tensor", target, source, source.shape, op, async_op, lent)
 
 
 def reduce_scatter(
@@ -133,11 +144,12 @@ def reduce_scatter(
                 f"{target.shape if i == me else ''} {target.dtype}, as output."
             )
     source = np.concatenate([part.reshape(-1) for part in parts])
+    lent: Lent = ((output,), input_list)
     if all(part.shape == target.shape for part in parts):
-        return _reduce_scatter(found, "reduce_scatter", target, source, target.shape, op, async_op)
+        return _reduce_scatter(found, "reduce_scatter", target, source, target.shape, op, async_op, lent)
     sizes = tuple([part.size for part in parts])
     return _reduce_scatter(
-        found, "reduce_scatter", target, source, sizes, op, async_op, tuple(accumulate(sizes, initial=0))
+        found, "reduce_scatter", target, source, sizes, op, async_op, lent, tuple(accumulate(sizes, initial=0))
     )
 
 
@@ -149,6 +161,7 @@ def _reduce_scatter(
     shape: tuple[int, ...],
     op: ReduceOp,
     async_op: bool,
+    lent: Lent,
     cuts: tuple[int, ...] | None = None,
 ) -> Work | None:
     """Reduce ``source`` and keep the own part. Parts of different sizes go round a ring."""
@@ -162,5 +175,6 @@ def _reduce_scatter(
         target[...] = flat[own : own + target.size].reshape(target.shape)
 
     return issue(
-        group, name, flat, shape, op, finish, async_op, kind="reduce_scatter", cuts=cuts, algorithm=algorithm, result=(target,)
+        group, name, flat, shape, op, finish, async_op, kind="reduce_scatter", cuts=cuts, algorithm=algorithm, result=(target,),
+        lent=lent,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """How does a rank know that an asynchronous operation is complete?
 
 ``Work`` is what ``async_op=True``, ``isend`` and ``irecv`` return. ``wait()`` blocks until the operation is complete
-and its result is in the caller's arrays; until then they hold what they held before.
+and its result is in the caller's arrays. Until then the arrays belong to the operation: what they hold is no result (see `loan`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from simdist.errors import DistError, DistTimeoutError
 
 if TYPE_CHECKING:
     from simdist.futures import Future
+
+    from .loan import Loan
 
 __all__ = ["Work", "seconds_of"]
 
@@ -34,9 +36,10 @@ class Work:
         limit: seconds that a wait may take if it names no limit; None: the run's.
         result: the caller's arrays that hold the result.
         receives: whether it is the receive of a message, which knows its sender.
+        loan: the caller's arrays, if they are guarded until ``wait()``.
     """
 
-    __slots__ = ("_error", "_finish", "_inner", "_limit", "_receives", "_result", "_world")
+    __slots__ = ("_error", "_finish", "_inner", "_limit", "_loan", "_receives", "_result", "_world")
 
     def __init__(
         self,
@@ -46,9 +49,10 @@ class Work:
         limit: float | None = None,
         result: Any = None,
         receives: bool = False,
+        loan: Loan | None = None,
     ) -> None:
         self._world, self._inner, self._finish, self._limit, self._result = world, inner, finish, limit, result
-        self._receives = receives
+        self._receives, self._loan = receives, loan
         self._error: BaseException | None = None
 
     def wait(self, timeout: float | timedelta | None = None) -> bool:
@@ -62,6 +66,7 @@ class Work:
 
         Raises:
             DistTimeoutError: it took longer. The operation goes on; it may be waited for again.
+            BufferInUseError: an array of the operation was changed since the call (checked runs).
         """
         limit = seconds_of(timeout) if timeout is not None else self._limit
         try:
@@ -69,15 +74,25 @@ class Work:
                 self._inner.wait()
             else:
                 self._inner.wait(limit)
+            self._return_loan()
         except DistTimeoutError:
             raise
         except Exception as error:
             self._error = error
+            if self._loan is not None:
+                self._loan.give_back()
             raise
         if self._finish is not None:
             finish, self._finish = self._finish, None
             finish()
         return True
+
+    def _return_loan(self) -> None:
+        """The arrays are the caller's again; raise if they were changed meanwhile."""
+        if self._loan is not None:
+            loan, self._loan = self._loan, None
+            loan.give_back()
+            loan.inspect()
 
     def is_completed(self) -> bool:
         """Whether the operation is complete now; if so, its result is in place. In simulation, asking costs 1 us."""
