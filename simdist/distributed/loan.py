@@ -10,13 +10,14 @@ run simdist notices:
 * **One owner.** An array that belongs to one operation cannot be given to another that would change it, or read what is not
   there.
 
-What it costs: docs/decisions/0007-lent-arrays-are-stamped.md. An operation for which nobody waits checks nothing: its `Work`
+What it costs: docs/decisions/0009-lent-arrays-are-stamped.md. An operation for which nobody waits checks nothing: its `Work`
 holds the loan, and with the Work it is gone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 from zlib import crc32
@@ -86,7 +87,7 @@ class Loan:
         self.written, self.read = _with_numbers(arrays[0]), _with_numbers(arrays[1])
         for array in self.written:
             poison(array)
-        self._stamps = [stamp(array) for array in self.written + self.read]
+        self._stamps = [_first_stamp(array) for array in self.written] + [stamp(array) for array in self.read]
         self._tensors = [(t, t.data) for t in arrays[0] if isinstance(t, Tensor) and isinstance(t.data, np.ndarray)]
         for tensor, array in self._tensors:
             tensor.data = lent(array, lender)
@@ -162,6 +163,18 @@ def poison(array: Any) -> None:
     elif kind in "iu":
         limits = np.iinfo(array.dtype)
         array.fill(limits.min if kind == "i" else limits.max)
+
+
+def _first_stamp(array: Any) -> int:
+    """The stamp of an array that has just been poisoned: equal for all of one size and dtype."""
+    return stamp(array) if array.dtype.kind == "b" else _stamp_of_nothing(array.size, array.dtype)
+
+
+@lru_cache(maxsize=256)
+def _stamp_of_nothing(size: int, dtype: np.dtype[Any]) -> int:
+    array = np.empty(size, dtype)
+    poison(array)
+    return stamp(array)
 
 
 def stamp(array: Any) -> int:

@@ -11,8 +11,7 @@ from simdist.errors import ClusterError
 
 
 def program(rank, world_size):
-    x = np.ones(1000)
-    works = [dist.all_reduce(x, async_op=True) for _ in range(3)]
+    works = [dist.all_reduce(x, async_op=True) for x in np.ones((3, 1000))]
     time.sleep(0.01)
     for work in works:
         work.wait()

@@ -101,11 +101,11 @@ def test_a_message_of_the_users_shares_with_a_collective():
 def program(rank, world_size):
     """Groups of every second rank, asynchronous, so that they share."""
     groups = [dist.new_group(list(range(i, world_size, 2))) for i in range(2)]
-    x = np.full(1 << 16, float(rank))
-    works = [dist.all_reduce(x, group=groups[rank % 2], async_op=True) for _ in range(3)]
+    arrays = np.full((3, 1 << 16), float(rank))
+    works = [dist.all_reduce(x, group=groups[rank % 2], async_op=True) for x in arrays]
     for work in works:
         work.wait()
-    return float(x[0])
+    return float(arrays[0, 0])
 
 
 def test_through_the_public_interface_numbers_are_the_same_and_messages_are_drawn_out():

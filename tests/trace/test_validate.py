@@ -39,8 +39,8 @@ def test_ours_are_valid(program, tmp_path: Path) -> None:
 
 
 def _run(rank: int, world_size: int) -> None:
-    value = sd.tensor([float(rank)] * 1000)
-    works = [dist.all_reduce(value, async_op=True) for _ in range(2)]
+    value, other = sd.tensor([float(rank)] * 1000), sd.tensor([1.0] * 1000)
+    works = [dist.all_reduce(x, async_op=True) for x in (value, other)]
     sd.compute(seconds=1e-6 * rank)
     for work in works:
         work.wait()

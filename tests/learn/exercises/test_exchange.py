@@ -50,7 +50,7 @@ def test_a_variable_of_the_module_is_not_shared() -> None:
         STORE[rank] = x
         received = np.zeros_like(x)
         incoming = dist.irecv(received, (rank - 1) % world_size)
-        dist.isend(received, (rank + 1) % world_size).wait()
+        dist.isend(x, (rank + 1) % world_size).wait()
         incoming.wait()
         return STORE.get((rank - 1) % world_size)
 
