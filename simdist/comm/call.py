@@ -86,6 +86,10 @@ class Request:
         """A short name for traces: ``all_reduce #3``."""
         return f"{self.name} #{sequence}"
 
+    def full_label(self, sequence: int) -> str:
+        """The name with its group: ``all_reduce #3 of group 'world'``."""
+        return f"{self.label(sequence)} of group {self.members.name!r}"
+
     def details(self, sequence: int) -> dict[str, Any]:
         """What a trace tells about the ``sequence``-th collective of the group.
 
@@ -167,7 +171,7 @@ class Call:
     @property
     def full_label(self) -> str:
         """The name with its group: ``all_reduce #3 of group 'world'``."""
-        return f"{self.request.name} #{self.sequence} of group {self.request.members.name!r}"
+        return self.request.full_label(self.sequence)
 
     @property
     def details(self) -> dict[str, Any]:

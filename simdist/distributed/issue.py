@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -118,15 +118,14 @@ def issue(
         np.multiply(flat, op.factor, out=flat)
     world, sequence = group.world, group.sequence
     if world.checked and "loans" in world.state:
-        refuse_lent(world, lambda: f"{request.label(sequence)} of group {request.members.name!r}", lent)
+        refuse_lent(world, partial(request.full_label, sequence), lent)
     group.sequence = sequence + 1
     where = place.caller() if world.checked else None
     late = async_op or group.timeout is not None
-    call = Call(request, sequence, flat, where, parts)
-    inner = world.collective(call, late)
+    inner = world.collective(Call(request, sequence, flat, where, parts), late)
     if late:
         guarded = async_op and world.checked and lent is not NOTHING
-        loan = lend(Lender(world, call.full_label, where), lent) if guarded else None
+        loan = lend(Lender(world, partial(request.full_label, sequence), where), lent) if guarded else None
         work = Work(world, inner, finish, group.timeout, result, loan=loan)
         if async_op:
             return work

@@ -48,13 +48,18 @@ class Lender(NamedTuple):
 
     Attributes:
         world: the rank.
-        what: ``"all_reduce #3 of group 'world'"``.
+        name: what says how the operation is called, ``"all_reduce #3 of group 'world'"``: asked when there is an error.
         where: the user's line.
     """
 
     world: World
-    what: str
+    name: Callable[[], str]
     where: Place | None
+
+    @property
+    def what(self) -> str:
+        """The operation."""
+        return self.name()
 
     def __str__(self) -> str:
         return f"{self.what} ({place.text(self.where)})"

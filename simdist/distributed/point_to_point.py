@@ -85,8 +85,11 @@ def _isend(
     flat, _ = flatten(array, copy=False)
     world = found.world
     tagged, where = (found.members.id, USER_CHANNEL, tag), place.caller()
-    what = f"{'isend' if guarded else 'send'} to rank {peer} ({tag_text(tagged)})"
-    loan = _guard(Lender(world, what, where), ((), (tensor,)), guarded)
+    loan = _guard(
+        Lender(world, lambda: f"{'isend' if guarded else 'send'} to rank {peer} ({tag_text(tagged)})", where),
+        ((), (tensor,)),
+        guarded,
+    )
     inner = world.isend(flat.reshape(array.shape), peer, tagged, where)
     return Work(world, inner, None, found.timeout, loan=loan)
 
@@ -95,7 +98,7 @@ def _guard(lender: Lender, lent: Lent, guarded: bool) -> Loan | None:
     """Refuse arrays that belong to another operation; let this one own them, unless the caller waits for it at once."""
     if not lender.world.checked:
         return None
-    refuse_lent(lender.world, lambda: lender.what, lent)
+    refuse_lent(lender.world, lender.name, lent)
     return lend(lender, lent) if guarded else None
 
 
@@ -136,8 +139,11 @@ def _irecv(
 
     world, where, tagged = found.world, place.caller(), (found.members.id, USER_CHANNEL, tag)
     who = f"rank {source}" if isinstance(source, int) else "any rank"
-    what = f"{'irecv' if guarded else 'recv'} from {who} ({tag_text(tagged)})"
-    loan = _guard(Lender(world, what, where), ((tensor,), ()), guarded)
+    loan = _guard(
+        Lender(world, lambda: f"{'irecv' if guarded else 'recv'} from {who} ({tag_text(tagged)})", where),
+        ((tensor,), ()),
+        guarded,
+    )
     inner = world.irecv(buffer, source, tagged, where)
     return Work(world, inner, finish, found.timeout, (tensor,), receives=True, loan=loan)
 

@@ -160,8 +160,8 @@ def test_a_tensor_is_guarded_against_reads_where_they_happen(backend):
         for text in texts:
             assert re.fullmatch(
                 rf"rank \d at .*: the Tensor \(2,\) float32 is used \({HERE}\) while it belongs to all_reduce #0 of group "
-                rf"'world' \({HERE}\): its result is there when wait\(\) has returned. Wait first, or compute with something else "
-                "meanwhile.",
+                rf"'world' \({HERE}\): its result is there when wait\(\) has returned. Wait first, or compute with "
+                "something else meanwhile.",
                 text,
             )
         assert "lent to all_reduce #0 of group 'world' (test_loan.py:" in shown
