@@ -10,7 +10,7 @@ run simdist notices:
 * **One owner.** An array that belongs to one operation cannot be given to another that would change it, or read what is not
   there.
 
-What it costs: docs/decisions/0009-lent-arrays-are-stamped.md. An operation for which nobody waits checks nothing: its `Work`
+What it costs: docs/decisions/0011-lent-arrays-are-stamped.md. An operation for which nobody waits checks nothing: its `Work`
 holds the loan, and with the Work it is gone.
 """
 
