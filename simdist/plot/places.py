@@ -156,6 +156,12 @@ def _moved(cell: list[Vertex], left: float, bottom: float | None) -> tuple[dict[
 # ---- switches
 
 
+def _in_node(name: str) -> bool:
+    """Whether a vertex is a part of a node; all others are switches, whatever their names."""
+    head, slash, _ = name.partition("/")
+    return bool(slash) and head.startswith("node")
+
+
 def _neighbours(cluster: Cluster) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for a, b, _ in cluster.topology.edges:
@@ -166,15 +172,15 @@ def _neighbours(cluster: Cluster) -> dict[str, list[str]]:
 
 def _tiers(neighbours: Mapping[str, list[str]]) -> list[list[str]]:
     """The switches by number of cables to the nearest node, each tier in order of appearance."""
-    queue = deque((name, 0) for name in neighbours if "/" in name)
+    queue = deque((name, 0) for name in neighbours if _in_node(name))
     depth: dict[str, int] = {}
     while queue:
         name, distance = queue.popleft()
         if name in depth:
             continue
         depth[name] = distance
-        queue.extend((other, distance + 1) for other in neighbours[name] if "/" not in other)
-    switches = [name for name in neighbours if "/" not in name]
+        queue.extend((other, distance + 1) for other in neighbours[name] if not _in_node(other))
+    switches = [name for name in neighbours if not _in_node(name)]
     tiers: list[list[str]] = [[] for _ in range(max([depth.get(name, 1) for name in switches], default=0))]
     for name in switches:
         tiers[depth.get(name, 1) - 1].append(name)
@@ -201,7 +207,7 @@ def _grid(tiers: list[list[str]], neighbours: Mapping[str, list[str]], num_nodes
         return None
     owner: dict[str, str] = {}
     for switch in tiers[0]:
-        nodes = {name.partition("/")[0] for name in neighbours[switch] if "/" in name}
+        nodes = {name.partition("/")[0] for name in neighbours[switch] if _in_node(name)}
         if len(nodes) != 1:
             return None
         owner[nodes.pop()] = switch

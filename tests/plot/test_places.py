@@ -9,7 +9,7 @@ from math import hypot
 import pytest
 
 import simdist as sd
-from simdist.cluster import Cluster, fabric
+from simdist.cluster import Cluster, Edge, fabric
 from simdist.plot.places import KINDS, Chart, chart
 
 PC = sd.clusters.get("pc-10gbe").nodes[0]
@@ -25,6 +25,12 @@ CLUSTERS: dict[str, Cluster] = {
     "fat tree": fabric.fat_tree(PC, 4),
     "rails": fabric.rails(SHARED, 4),
     "torus": fabric.torus(PC, (3, 4), CABLE),
+    "one device": Cluster("one", (PC,)),
+    "odd names": Cluster(
+        "odd",
+        (PC, PC),
+        (Edge("node0/nic0", "rack/a", CABLE), Edge("node1/nic0", "b", CABLE), Edge("rack/a", "b", CABLE)),
+    ),
     "ring": fabric.torus(PC, (5,), CABLE),
 }
 

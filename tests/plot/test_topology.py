@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import simdist as sd
 import simdist.distributed as dist
-from simdist.cluster import fabric
+from simdist.cluster import Edge, fabric
 from simdist.errors import ClusterError, TraceError
 from simdist.plot.topology import MAX_DEVICES, MAX_NODES, VERTICES, topology
 
@@ -119,3 +119,12 @@ def test_every_preset_is_drawn(name: str) -> None:
     ax = topology(name)
     ax.figure.canvas.draw()
     assert set(legend(ax)) & {look.label for look in VERTICES.values()}
+
+
+def test_one_device_and_switches_of_any_name() -> None:
+    one = topology(sd.Cluster("one", (PC,)))
+    assert legend(one) == ["device"] and colors(one) == []
+    cable = sd.Link(1e9, 1e-6)
+    edges = (Edge("node0/nic0", "rack/a", cable), Edge("node1/nic0", "rack/a", cable))
+    ax = topology(sd.Cluster("odd", (PC, PC), edges))
+    assert "rack/a" in [text.get_text() for text in ax.texts]
