@@ -119,10 +119,10 @@ def test_a_function_keeps_the_name_of_its_file() -> None:
     assert "pack(lambda: 1 / 0)" in "".join(traceback.format_exception(caught.value))
 
 
-def test_the_lines_of_a_notebook_cell_travel() -> None:
+def test_the_lines_of_a_notebook_cell_travel(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["def cell():\n", "    return 1 / 0  # the line\n"]
     name = "/no/such/ipykernel_1/2.py"
-    linecache.cache[name] = (0, None, lines, name)
+    monkeypatch.setitem(linecache.cache, name, (0, None, lines, name))
     namespace: dict[str, Any] = {"__name__": "__main__"}
     exec(compile("".join(lines), name, "exec"), namespace)
     data = pack(namespace["cell"])
